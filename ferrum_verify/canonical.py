@@ -1,0 +1,88 @@
+"""Canonical JSON and the fingerprints that are hashes of it.
+
+Most of the engine's fingerprints hash JSON whose keys are sorted at every level; the
+catalog, program, operation and program-binding ones hash it in the engine's own key order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ferrum_verify.documents.storage import StorageProfile
+
+
+def canonical_bytes(value: Any) -> bytes:
+    """UTF-8 JSON without white space, keys sorted at every level."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def ordered_bytes(value: Any) -> bytes:
+    """UTF-8 JSON without white space, keys in the order in which the value holds them."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def fingerprint(value: Any) -> str:
+    """SHA-256 of the canonical JSON, in 64 lowercase hex digits."""
+    return hashlib.sha256(canonical_bytes(value)).hexdigest()
+
+
+def ordered_fingerprint(value: Any) -> str:
+    """SHA-256 of the JSON in the value's own key order, in 64 lowercase hex digits."""
+    return hashlib.sha256(ordered_bytes(value)).hexdigest()
+
+
+def keys_are_sorted(value: Any) -> bool:
+    """Whether every object in the value has its keys in sorted order.
+
+    True of a document that some tool has re-sorted: its ordered fingerprint is then lost.
+    """
+    if isinstance(value, dict):
+        keys = list(value)
+        return keys == sorted(keys) and all(keys_are_sorted(member) for member in value.values())
+    if isinstance(value, list):
+        return all(keys_are_sorted(member) for member in value)
+    return True
+
+
+OPAQUE_LAYOUT_FINGERPRINT = fingerprint("opaque_bytes_v1")
+"""Logical layout of workspace bytes: the provider alone knows what is in them."""
+
+CONTIGUOUS_LAYOUT_FINGERPRINT = fingerprint([fingerprint("contiguous")])
+"""Logical layout of a resource to which only contiguous tensors are bound."""
+
+
+@lru_cache(maxsize=4096)
+def pool_id(
+    profile: StorageProfile, usage: str, element_type: str, layout: str, alignment_bytes: int
+) -> str:
+    """The identity of the backing pool of all descriptors that are compatible in these five.
+
+    Seed 000, ``derive_dynamic_pools_with_reusable``: the hash of the compatibility key.
+    """
+    key = {
+        "version": {"major": 1, "minor": 0},
+        "profile": profile.to_wire(),
+        "usage": usage,
+        "element_type": element_type,
+        "logical_layout_fingerprint": layout,
+        "alignment_bytes": alignment_bytes,
+    }
+    return f"dynamic-pool/sha256/{fingerprint(key)}"
+
+
+def bucket_id(class_id: str, sequences: int, tokens: int, pages: int) -> str:
+    """The identity of a reusable-execution bucket: its class and its capacity."""
+    material = {
+        "domain": "ferrum.runtime-vnext.reusable-execution-bucket.v1",
+        "class_id": class_id,
+        "capacity": {
+            "maximum_sequences": sequences,
+            "maximum_tokens": tokens,
+            "maximum_pages": pages,
+        },
+    }
+    return f"reusable-bucket/sha256/{fingerprint(material)}"

@@ -1,0 +1,161 @@
+"""Counterexamples: plain data that anyone can check without a solver.
+
+Each kind is a frozen record with the fields that the report format fixes.
+``ferrum_verify.check_counterexample`` re-evaluates them against a document.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledNode:
+    """A node that runs in the half-open time interval ``[start, end)``, in abstract ticks."""
+
+    id: str
+    start: int
+    end: int
+
+    def to_wire(self) -> dict[str, Any]:
+        """The node's JSON."""
+        return {"id": self.id, "start": self.start, "end": self.end}
+
+
+@dataclass(frozen=True, slots=True)
+class LiveResource:
+    """A resource, and one of its users: the witness that it is live at the shown time."""
+
+    resource: str
+    node: str
+
+    def to_wire(self) -> dict[str, Any]:
+        """The use's JSON."""
+        return {"resource": self.resource, "node": self.node}
+
+
+@dataclass(frozen=True, slots=True)
+class ByteRange:
+    """The bytes ``[start, end)`` that a resource occupies in an arena."""
+
+    resource: str
+    start: int
+    end: int
+
+    def to_wire(self) -> dict[str, Any]:
+        """The range's JSON."""
+        return {"resource": self.resource, "start": self.start, "end": self.end}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A dynamic shape: how many sequences, tokens and pages are in flight."""
+
+    sequences: int
+    tokens: int
+    pages: int
+
+    def to_wire(self) -> dict[str, Any]:
+        """The shape's JSON."""
+        return {"sequences": self.sequences, "tokens": self.tokens, "pages": self.pages}
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleCounterexample:
+    """An admissible run in which both resources are live at time ``at``."""
+
+    kind: ClassVar[Literal["schedule"]] = "schedule"
+    nodes: tuple[ScheduledNode, ...]
+    left: LiveResource
+    right: LiveResource
+    at: int
+
+    def to_wire(self) -> dict[str, Any]:
+        """The counterexample's JSON."""
+        return {
+            "kind": self.kind,
+            "nodes": [node.to_wire() for node in self.nodes],
+            "left": self.left.to_wire(),
+            "right": self.right.to_wire(),
+            "at": self.at,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OverlapCounterexample:
+    """A shape at which two resources both hold ``byte`` of one arena."""
+
+    kind: ClassVar[Literal["overlap"]] = "overlap"
+    shape: Shape
+    left: ByteRange
+    right: ByteRange
+    byte: int
+
+    def to_wire(self) -> dict[str, Any]:
+        """The counterexample's JSON."""
+        return {
+            "kind": self.kind,
+            "shape": self.shape.to_wire(),
+            "left": self.left.to_wire(),
+            "right": self.right.to_wire(),
+            "byte": self.byte,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeCounterexample:
+    """A shape at which formulas give more than ``limit`` bytes, or pass 2^64 - 1."""
+
+    kind: ClassVar[Literal["shape"]] = "shape"
+    shape: Shape
+    bytes: int | None = None
+    limit: int | None = None
+    overflow: bool = False
+
+    def to_wire(self) -> dict[str, Any]:
+        """The counterexample's JSON."""
+        wire: dict[str, Any] = {"kind": self.kind, "shape": self.shape.to_wire()}
+        if self.overflow:
+            wire["overflow"] = True
+        if self.bytes is not None:
+            wire["bytes"] = self.bytes
+        if self.limit is not None:
+            wire["limit"] = self.limit
+        return wire
+
+
+@dataclass(frozen=True, slots=True)
+class SpanCounterexample:
+    """Token counts that one set of constraints permits and another refuses.
+
+    Either ``tokens`` (one span) or all of ``processed``, ``boundary`` and ``prompt``.
+    """
+
+    kind: ClassVar[Literal["span"]] = "span"
+    permitted_by: str
+    refused_by: str
+    tokens: int | None = None
+    processed: int | None = None
+    boundary: int | None = None
+    prompt: int | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """The counterexample's JSON."""
+        counts = {
+            "tokens": self.tokens,
+            "processed": self.processed,
+            "boundary": self.boundary,
+            "prompt": self.prompt,
+        }
+        return {
+            "kind": self.kind,
+            **{name: count for name, count in counts.items() if count is not None},
+            "permitted_by": self.permitted_by,
+            "refused_by": self.refused_by,
+        }
+
+
+Counterexample = (
+    ScheduleCounterexample | OverlapCounterexample | ShapeCounterexample | SpanCounterexample
+)

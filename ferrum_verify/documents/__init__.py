@@ -1,0 +1,1 @@
+"""The wire documents, one file each: strictly typed, immutable, and without behaviour."""

@@ -1,0 +1,182 @@
+"""What a program, a provider and a state declare about sequence checkpoints."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, model_serializer, model_validator
+from pydantic_core import PydanticCustomError
+
+from ferrum_verify.documents.primitives import (
+    U64,
+    U64_MAX,
+    Identity,
+    Role,
+    Variant,
+    Version,
+    WireModel,
+    variant_tag,
+)
+from ferrum_verify.documents.storage import StorageProfile
+
+InputDependency = Literal["exact_token_prefix", "entire_token_input"]
+PartitionNumerics = Literal[
+    "captured_execution_continuation",
+    "same_partition_only",
+    "bitwise_equivalent",
+    "operation_oracle",
+]
+InputCapture = Literal["supported", "unsupported"]
+StateLayout = Literal["contiguous_boundary_value", "token_major_prefix"]
+StateContents = Literal["prefix_positions", "boundary_value"]
+
+CONTRACT_VERSION = Version(major=1, minor=0)
+"""The only version of every checkpoint contract."""
+
+
+def _known_version(version: Version) -> None:
+    if version != CONTRACT_VERSION:
+        raise PydanticCustomError(
+            "contract_version", "Checkpoint contract version should be 1.0"
+        )
+
+
+class TokenSpan(WireModel):
+    """A count of tokens is legal when it is at least ``minimum_tokens`` and aligned."""
+
+    minimum_tokens: Annotated[U64, Field(ge=1)]
+    alignment: Annotated[U64, Field(ge=1)]
+
+    @property
+    def smallest(self) -> int:
+        """The smallest legal count of tokens; may pass u64 in an unvalidated span."""
+        return -(-self.minimum_tokens // self.alignment) * self.alignment
+
+    def permits(self, tokens: int) -> bool:
+        """Whether ``tokens`` is a legal count."""
+        return tokens >= self.minimum_tokens and tokens % self.alignment == 0
+
+    @model_validator(mode="after")
+    def _representable(self) -> Self:
+        if self.smallest > U64_MAX:
+            raise PydanticCustomError(
+                "span_overflow", "The smallest legal count of tokens passes u64"
+            )
+        return self
+
+
+class BoundaryConstraint(WireModel):
+    """Where a prompt may be cut: constraints on the tokens before and after the boundary."""
+
+    prefix: TokenSpan
+    suffix: TokenSpan
+
+    def permits(self, processed: int, boundary: int, prompt: int) -> bool:
+        """Whether a prompt of ``prompt`` tokens may be cut at ``boundary``.
+
+        ``processed`` tokens stood in the state before; the tokens in between are the prefix.
+        """
+        return self.prefix.permits(boundary - processed) and self.suffix.permits(prompt - boundary)
+
+    @model_validator(mode="after")
+    def _representable(self) -> Self:
+        if self.prefix.smallest + self.suffix.smallest > U64_MAX:
+            raise PydanticCustomError(
+                "boundary_overflow", "The smallest legal prefix and suffix together pass u64"
+            )
+        return self
+
+
+class StatePort(WireModel):
+    """A port through which a provider reads or writes a state, and how it is laid out there."""
+
+    role: Role
+    ordinal: U64
+    storage_profile: StorageProfile
+    layout: StateLayout
+
+
+class ProviderContract(Variant):
+    """A provider's promise about states at completed boundaries."""
+
+    tag: ClassVar[str] = "completed_boundary"
+    contract_version: Version
+    input_dependency: InputDependency
+    boundaries: BoundaryConstraint
+    partition_numerics: PartitionNumerics
+    completed_input_capture: InputCapture
+    state_ports: Annotated[tuple[StatePort, ...], Field(strict=False)] = ()
+
+    @model_validator(mode="after")
+    def _version(self) -> Self:
+        _known_version(self.contract_version)
+        return self
+
+    def contract_wire(self) -> dict[str, Any]:
+        """The contract without its variant's tag; an empty list of ports is left out."""
+        wire: dict[str, Any] = self.to_wire()[self.tag]
+        if not wire["state_ports"]:
+            del wire["state_ports"]
+        return wire
+
+
+ProviderCapability = Annotated[
+    Annotated[Literal["unsupported"], Tag("unsupported")]
+    | Annotated[ProviderContract, Tag("completed_boundary")],
+    Discriminator(variant_tag),
+]
+
+
+class StateSemantics(Variant):
+    """What a state holds at a completed boundary."""
+
+    tag: ClassVar[str] = "completed_boundary"
+    contract_version: Version
+    contents: StateContents
+    input_dependency: InputDependency
+
+    @model_validator(mode="after")
+    def _version(self) -> Self:
+        _known_version(self.contract_version)
+        return self
+
+
+StateCapability = Annotated[
+    Annotated[Literal["unsupported"], Tag("unsupported")]
+    | Annotated[StateSemantics, Tag("completed_boundary")],
+    Discriminator(variant_tag),
+]
+
+
+class CheckpointInputs(WireModel):
+    """How the program's inputs bear on its state."""
+
+    contract_version: Version
+    token_input: Identity
+    conditioning_inputs: Annotated[tuple[Identity, ...], Field(strict=False)]
+    output_only_inputs: Annotated[tuple[Identity, ...], Field(strict=False)] = ()
+
+    @model_validator(mode="after")
+    def _disjoint(self) -> Self:
+        _known_version(self.contract_version)
+        named = [self.token_input, *self.conditioning_inputs, *self.output_only_inputs]
+        if len(set(named)) != len(named):
+            raise PydanticCustomError(
+                "inputs_overlap", "Token, conditioning and output-only inputs should be disjoint"
+            )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, handler: Any) -> dict[str, Any]:
+        wire: dict[str, Any] = handler(self)
+        if not self.output_only_inputs:
+            wire.pop("output_only_inputs", None)
+        return wire
+
+    def covers(self, inputs: tuple[str, ...]) -> bool:
+        """Whether these are exactly the program's inputs."""
+        return {
+            self.token_input,
+            *self.conditioning_inputs,
+            *self.output_only_inputs,
+        } == set(inputs)

@@ -1,0 +1,136 @@
+"""Demand forms: how many bytes a dynamic resource needs at a shape.
+
+A descriptor's *demand* carries the runtime's ceilings; a provider's *size formula* is the
+same without those of sequences and tokens, which the plan binds.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Discriminator, Field, Tag
+
+from ferrum_verify.documents.primitives import U32, U64, Variant, WireModel, variant_tag
+
+
+class Fixed(Variant):
+    """The same bytes at every shape."""
+
+    tag: ClassVar[str] = "fixed"
+    bytes: U64
+
+
+class ActualSequences(Variant):
+    """Bytes for each sequence in flight."""
+
+    tag: ClassVar[str] = "actual_sequences"
+    bytes_per_sequence: U64
+    maximum_sequences: U32
+
+
+class Tokens(Variant):
+    """Bytes for each token."""
+
+    tag: ClassVar[str] = "tokens"
+    bytes_per_token: U64
+    maximum_tokens: U64
+
+
+class Affine(Variant):
+    """A fixed part, a part for each sequence and a part for each token."""
+
+    tag: ClassVar[str] = "affine"
+    fixed_bytes: U64
+    bytes_per_sequence: U64
+    maximum_sequences: U32
+    bytes_per_token: U64
+    maximum_tokens: U64
+
+
+class Pages(Variant):
+    """Bytes for each page."""
+
+    tag: ClassVar[str] = "pages"
+    bytes_per_page: U64
+    maximum_pages: U64
+
+
+class ShapeBucket(WireModel):
+    """The bytes needed by every shape that this bucket is the first to cover."""
+
+    maximum_sequences: U32
+    maximum_tokens: U64
+    maximum_pages: U64
+    bytes: U64
+
+
+class BoundedShapeBuckets(Variant):
+    """A staircase: the first bucket that covers a shape says its bytes."""
+
+    tag: ClassVar[str] = "bounded_shape_buckets"
+    buckets: Annotated[tuple[ShapeBucket, ...], Field(strict=False)]
+
+
+Demand = Annotated[
+    Annotated[Fixed, Tag("fixed")]
+    | Annotated[ActualSequences, Tag("actual_sequences")]
+    | Annotated[Tokens, Tag("tokens")]
+    | Annotated[Affine, Tag("affine")]
+    | Annotated[Pages, Tag("pages")]
+    | Annotated[BoundedShapeBuckets, Tag("bounded_shape_buckets")],
+    Discriminator(variant_tag),
+]
+
+
+class ActualSequencesFormula(Variant):
+    """Bytes for each sequence in flight; the plan binds the maximum."""
+
+    tag: ClassVar[str] = "actual_sequences"
+    bytes_per_sequence: U64
+
+
+class TokensFormula(Variant):
+    """Bytes for each token; the plan binds the maximum."""
+
+    tag: ClassVar[str] = "tokens"
+    bytes_per_token: U64
+
+
+class AffineFormula(Variant):
+    """A fixed part, one for each sequence and one for each token; the plan binds the maxima."""
+
+    tag: ClassVar[str] = "affine"
+    fixed_bytes: U64
+    bytes_per_sequence: U64
+    bytes_per_token: U64
+
+
+SizeFormula = Annotated[
+    Annotated[Fixed, Tag("fixed")]
+    | Annotated[ActualSequencesFormula, Tag("actual_sequences")]
+    | Annotated[TokensFormula, Tag("tokens")]
+    | Annotated[AffineFormula, Tag("affine")]
+    | Annotated[Pages, Tag("pages")]
+    | Annotated[BoundedShapeBuckets, Tag("bounded_shape_buckets")],
+    Discriminator(variant_tag),
+]
+
+
+def bind(formula: SizeFormula, maximum_sequences: int, maximum_tokens: int) -> Demand:
+    """Fill a provider's size formula with the plan's ceilings of sequences and tokens."""
+    match formula:
+        case ActualSequencesFormula(bytes_per_sequence=per_sequence):
+            return ActualSequences(
+                bytes_per_sequence=per_sequence, maximum_sequences=maximum_sequences
+            )
+        case TokensFormula(bytes_per_token=per_token):
+            return Tokens(bytes_per_token=per_token, maximum_tokens=maximum_tokens)
+        case AffineFormula(fixed_bytes=fixed, bytes_per_sequence=s, bytes_per_token=t):
+            return Affine(
+                fixed_bytes=fixed,
+                bytes_per_sequence=s,
+                maximum_sequences=maximum_sequences,
+                bytes_per_token=t,
+                maximum_tokens=maximum_tokens,
+            )
+    return formula

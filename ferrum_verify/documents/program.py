@@ -1,0 +1,85 @@
+"""The model program: operations in blocks, states, weights, inputs and outputs."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Discriminator, Field, JsonValue, Tag
+
+from ferrum_verify.documents.checkpoint import CheckpointInputs, StateCapability
+from ferrum_verify.documents.primitives import (
+    U64,
+    Identity,
+    Initialization,
+    Variant,
+    Version,
+    WireModel,
+    variant_tag,
+)
+from ferrum_verify.documents.tensor import Tensor
+
+
+class TokenScaled(Variant):
+    """A state that grows with the tokens of its sequence."""
+
+    tag: ClassVar[str] = "token_scaled"
+    bytes_per_token: U64
+    maximum_tokens: U64
+
+
+CapacityDemand = Annotated[
+    Annotated[Literal["fixed_per_scope"], Tag("fixed_per_scope")]
+    | Annotated[TokenScaled, Tag("token_scaled")],
+    Discriminator(variant_tag),
+]
+
+
+class ProgramState(WireModel):
+    """A value that outlives a step."""
+
+    id: Identity
+    value_id: Identity
+    tensor: Tensor
+    lifetime: Literal["request", "sequence", "step"]
+    capacity_demand: CapacityDemand
+    initialization: Initialization
+    checkpoint: StateCapability = "unsupported"
+
+
+class ProgramWeight(WireModel):
+    """A weight and the value that it is."""
+
+    weight_id: Identity
+    value_id: Identity
+    tensor: Tensor
+
+
+class ProgramNode(WireModel):
+    """An operation of the program, before a provider is selected for it."""
+
+    id: Identity
+    operation_id: Identity
+    required_version: Version
+    work: JsonValue
+    inputs: Annotated[tuple[Identity, ...], Field(strict=False)]
+    outputs: Annotated[tuple[Identity, ...], Field(strict=False)]
+    attributes: dict[str, JsonValue]
+
+
+class ProgramBlock(WireModel):
+    """A named run of operations."""
+
+    id: Identity
+    nodes: Annotated[tuple[ProgramNode, ...], Field(strict=False)]
+
+
+class ModelProgram(WireModel):
+    """What the model computes, independent of any device."""
+
+    family_id: Identity
+    inputs: Annotated[tuple[Identity, ...], Field(strict=False)]
+    blocks: Annotated[tuple[ProgramBlock, ...], Field(strict=False)]
+    states: Annotated[tuple[ProgramState, ...], Field(strict=False)]
+    weights: Annotated[tuple[ProgramWeight, ...], Field(strict=False)]
+    outputs: Annotated[tuple[Identity, ...], Field(strict=False)]
+    checkpoint_inputs: CheckpointInputs | None = None

@@ -1,0 +1,73 @@
+"""Storage profiles: which allocator backs a resource, and how the kernel sees its bytes."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from ferrum_verify.documents.primitives import (
+    U64,
+    Fingerprint,
+    Variant,
+    WireModel,
+    variant_tag,
+)
+
+
+class FixedBlockArena(Variant):
+    """An allocator that hands out whole blocks of ``block_bytes``."""
+
+    tag: ClassVar[str] = "fixed_block_arena"
+    block_bytes: U64
+
+
+class PagedRegions(Variant):
+    """A view of scattered pages of ``block_bytes`` each."""
+
+    tag: ClassVar[str] = "paged_regions"
+    block_bytes: U64
+
+
+Allocator = Annotated[
+    Annotated[Literal["linear_arena"], Tag("linear_arena")]
+    | Annotated[FixedBlockArena, Tag("fixed_block_arena")],
+    Discriminator(variant_tag),
+]
+View = Annotated[
+    Annotated[Literal["contiguous"], Tag("contiguous")]
+    | Annotated[PagedRegions, Tag("paged_regions")],
+    Discriminator(variant_tag),
+]
+
+
+class StorageProfile(WireModel):
+    """An allocator with the view on it; only three combinations are legal."""
+
+    allocator: Allocator
+    view: View
+
+    @property
+    def block_bytes(self) -> int | None:
+        """The arena's block in bytes, or None in a linear arena."""
+        return None if isinstance(self.allocator, str) else self.allocator.block_bytes
+
+
+class StorageContract(WireModel):
+    """A profile, and the fingerprint of the logical layout that is stored in it."""
+
+    profile: StorageProfile
+    logical_layout_fingerprint: Fingerprint
+
+
+class AcceptedStorage(WireModel):
+    """The profiles that a provider accepts for one port or workspace."""
+
+    accepted_profiles: Annotated[tuple[StorageProfile, ...], Field(strict=False)]
+
+    def accepts(self, profile: StorageProfile) -> bool:
+        """Whether the provider can work with this profile."""
+        return profile in self.accepted_profiles
+
+
+LINEAR_CONTIGUOUS = StorageProfile(allocator="linear_arena", view="contiguous")

@@ -1,0 +1,156 @@
+"""What a check says: findings, and the rules that they belong to.
+
+A rule carries its own documentation; the catalogue, ``explain`` and the rule pages
+are generated from it, so nothing about a rule is written twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+if TYPE_CHECKING:
+    from ferrum_verify.counterexamples import Counterexample
+
+Family = Literal[
+    "wire",
+    "graph",
+    "value",
+    "capacity",
+    "static",
+    "descriptor",
+    "pool",
+    "slot",
+    "liveness",
+    "reusable",
+    "binding",
+    "checkpoint",
+    "contract",
+    "integrity",
+]
+Judgment = Literal["conformance", "safety"]
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One fact that a check established about a document.
+
+    ``location`` is an RFC 6901 JSON pointer into the document as it was read ("" is the
+    whole document). ``expected`` and ``actual`` are JSON values, present where a value was
+    re-derived. ``undecided`` marks a question that could not be answered either way.
+    """
+
+    rule: str
+    judgment: Judgment
+    severity: Severity
+    message: str
+    location: str = ""
+    expected: Any = None
+    actual: Any = None
+    counterexample: Counterexample | None = None
+    undecided: bool = False
+
+    @property
+    def family(self) -> Family:
+        """The part of the engine's contract that the rule belongs to."""
+        return cast("Family", self.rule.partition(".")[0])
+
+    def to_wire(self) -> dict[str, Any]:
+        """The finding as JSON; what was not computed is left out."""
+        wire: dict[str, Any] = {
+            "rule": self.rule,
+            "family": self.family,
+            "judgment": self.judgment,
+            "severity": self.severity,
+            "message": self.message,
+            "location": self.location,
+        }
+        if self.expected is not None:
+            wire["expected"] = self.expected
+        if self.actual is not None:
+            wire["actual"] = self.actual
+        if self.counterexample is not None:
+            wire["counterexample"] = self.counterexample.to_wire()
+        return wire
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The smallest edit of a sound sample document that breaks a rule.
+
+    ``sample`` names a document of ``ferrum_verify.samples``. Each edit is a JSON pointer and
+    the value to put there; ``DELETE`` removes the member, and a pointer that ends in ``/-``
+    appends to a list. ``rehash`` recomputes the hashes of an edited execution plan, so that
+    only the edit itself is at fault. ``also`` names rules that the same edit cannot help but
+    break too.
+    """
+
+    sample: str
+    edits: dict[str, Any]
+    rehash: bool = True
+    also: tuple[str, ...] = ()
+    execution: Literal["in-order", "fenced", "concurrent"] = "fenced"
+
+
+class Delete:
+    """Type of the marker that removes a member in an ``Example`` edit."""
+
+
+DELETE = Delete()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One check: its stable id, its documentation, and how its findings are judged.
+
+    ``source`` says where the engine's rule comes from: a seed with its function, or the
+    section of the format description.
+    """
+
+    id: str
+    summary: str
+    why: str
+    fix: str
+    source: str
+    judgment: Judgment = "conformance"
+    severity: Severity = "error"
+    undecided: bool = False
+    example: Example | None = field(default=None)
+
+    @property
+    def family(self) -> Family:
+        """The part of the engine's contract that the rule belongs to."""
+        return cast("Family", self.id.partition(".")[0])
+
+    def finding(
+        self,
+        message: str,
+        location: str = "",
+        *,
+        expected: Any = None,
+        actual: Any = None,
+        counterexample: Counterexample | None = None,
+    ) -> Finding:
+        """A finding of this rule; ``message`` is one sentence with the names and numbers."""
+        return Finding(
+            rule=self.id,
+            judgment=self.judgment,
+            severity=self.severity,
+            message=message,
+            location=location,
+            expected=expected,
+            actual=actual,
+            counterexample=counterexample,
+            undecided=self.undecided,
+        )
+
+
+def pointer(base: str, *steps: str | int) -> str:
+    """Extend the JSON pointer ``base`` by object keys and list indices (RFC 6901)."""
+    for step in steps:
+        text = str(step)
+        if "~" in text or "/" in text:
+            text = text.replace("~", "~0").replace("/", "~1")
+        base = f"{base}/{text}"
+    return base

@@ -1,0 +1,196 @@
+"""Sizes: alignment, quantization and demand, in the engine's checked 64-bit arithmetic.
+
+Every function takes and returns bytes. What the engine refuses raises ``SizeError``, whose
+text completes the sentence "the size of X …".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.counterexamples import Shape
+from ferrum_verify.documents.demand import (
+    ActualSequences,
+    Affine,
+    BoundedShapeBuckets,
+    Fixed,
+    Pages,
+    Tokens,
+)
+from ferrum_verify.documents.primitives import ELEMENT_BYTES, U64_MAX
+from ferrum_verify.documents.tensor import Blocked, Strided, Tensor, ZeroFill
+
+if TYPE_CHECKING:
+    from ferrum_verify.documents.demand import Demand
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor
+    from ferrum_verify.documents.problem import ProblemDescriptor
+    from ferrum_verify.documents.storage import StorageProfile
+
+UNIT = Shape(1, 1, 1)
+"""The smallest shape: one sequence, one token, one page."""
+
+
+class SizeError(ValueError):
+    """The engine refuses this size."""
+
+
+def is_power_of_two(value: int) -> bool:
+    """Whether ``value`` is 1, 2, 4, …"""
+    return value > 0 and value & (value - 1) == 0
+
+
+def align_up(value: int, alignment: int) -> int:
+    """The least multiple of ``alignment``, a power of two, that is at least ``value`` bytes."""
+    if not is_power_of_two(alignment):
+        raise SizeError(f"cannot be aligned to {alignment}, which is no power of two")
+    aligned = (value + alignment - 1) & -alignment
+    if aligned > U64_MAX:
+        raise SizeError(f"passes u64 when {value} bytes are aligned to {alignment}")
+    return aligned
+
+
+def quantize(value: int, alignment: int, profile: StorageProfile) -> int:
+    """The bytes that storage really takes: aligned, then rounded up to whole blocks."""
+    aligned = align_up(value, alignment)
+    block = profile.block_bytes
+    return aligned if block is None else align_up(aligned, block)
+
+
+def maximal_shape(demand: Demand) -> Shape:
+    """The largest shape at which the demand may be evaluated."""
+    match demand:
+        case Fixed():
+            return UNIT
+        case ActualSequences(maximum_sequences=sequences):
+            return Shape(sequences, 1, 1)
+        case Tokens(maximum_tokens=tokens):
+            return Shape(1, tokens, 1)
+        case Affine(maximum_sequences=sequences, maximum_tokens=tokens):
+            return Shape(sequences, tokens, 1)
+        case Pages(maximum_pages=pages):
+            return Shape(1, 1, pages)
+        case BoundedShapeBuckets(buckets=buckets):
+            last = buckets[-1]
+            return Shape(last.maximum_sequences, last.maximum_tokens, last.maximum_pages)
+
+
+def demand_bytes(demand: Demand, shape: Shape) -> int:
+    """The logical bytes of a demand at a shape, before quantization."""
+    match demand:
+        case Fixed(bytes=fixed):
+            return _positive(fixed)
+        case ActualSequences(bytes_per_sequence=each, maximum_sequences=limit):
+            _within(shape.sequences, limit, "sequences")
+            return _positive(each * shape.sequences)
+        case Tokens(bytes_per_token=each, maximum_tokens=limit):
+            _within(shape.tokens, limit, "tokens")
+            return _positive(each * shape.tokens)
+        case Affine() as affine:
+            _within(shape.sequences, affine.maximum_sequences, "sequences")
+            _within(shape.tokens, affine.maximum_tokens, "tokens")
+            return _positive(
+                affine.fixed_bytes
+                + affine.bytes_per_sequence * shape.sequences
+                + affine.bytes_per_token * shape.tokens
+            )
+        case Pages(bytes_per_page=each, maximum_pages=limit):
+            _within(shape.pages, limit, "pages")
+            return _positive(each * shape.pages)
+        case BoundedShapeBuckets(buckets=buckets):
+            for bucket in buckets:
+                if (
+                    shape.sequences <= bucket.maximum_sequences
+                    and shape.tokens <= bucket.maximum_tokens
+                    and shape.pages <= bucket.maximum_pages
+                ):
+                    return _positive(bucket.bytes)
+            raise SizeError(
+                f"is not defined at {describe(shape)}, which no bucket of its demand covers"
+            )
+
+
+def request_bytes(descriptor: DynamicDescriptor | ProblemDescriptor, shape: Shape) -> int:
+    """The quantized bytes of one claim of a descriptor at a shape."""
+    return quantize(
+        demand_bytes(descriptor.demand, shape),
+        descriptor.alignment_bytes,
+        descriptor.storage.profile,
+    )
+
+
+def minimum_bytes(descriptor: DynamicDescriptor | ProblemDescriptor) -> int:
+    """The quantized bytes of one claim at the smallest shape."""
+    return request_bytes(descriptor, UNIT)
+
+
+def resident_ceiling(descriptor: DynamicDescriptor | ProblemDescriptor) -> int:
+    """The most bytes that all instances of a descriptor together can hold; may pass u64.
+
+    The sequences of one batch share the ceiling of an ``actual_sequences`` demand, so the
+    worst padding is one claim for each.
+    """
+    instances = descriptor.theoretical_maximum_instances
+    if isinstance(descriptor.demand, ActualSequences):
+        return minimum_bytes(descriptor) * instances
+    return request_bytes(descriptor, maximal_shape(descriptor.demand)) * instances
+
+
+def tensor_storage_bytes(tensor: Tensor) -> int:
+    """The fewest bytes that hold the tensor in its own layout."""
+    match tensor.layout:
+        case "contiguous":
+            return tensor_bytes(tensor)
+        case Strided(byte_strides=strides):
+            reach = sum(
+                (dimension - 1) * stride
+                for dimension, stride in zip(tensor.dimensions, strides, strict=False)
+            )
+            return _fits(ELEMENT_BYTES[tensor.element_type] + reach)
+        case Blocked(padding=ZeroFill(physical_dimensions=dimensions)):
+            return _dense_bytes(dimensions, tensor.element_type)
+        case _:
+            return tensor_bytes(tensor)
+
+
+def tensor_bytes(tensor: Tensor) -> int:
+    """The bytes of the tensor's elements, whatever its layout."""
+    return _dense_bytes(tensor.dimensions, tensor.element_type)
+
+
+def describe(shape: Shape) -> str:
+    """A shape in words: "1 sequence, 16 tokens, 1 page"."""
+
+    def count(number: int, noun: str) -> str:
+        return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+    return ", ".join(
+        (
+            count(shape.sequences, "sequence"),
+            count(shape.tokens, "token"),
+            count(shape.pages, "page"),
+        )
+    )
+
+
+def _dense_bytes(dimensions: tuple[int, ...], element_type: str) -> int:
+    total = ELEMENT_BYTES[element_type]
+    for dimension in dimensions:
+        total = _fits(total * dimension)
+    return total
+
+
+def _fits(value: int) -> int:
+    if not 0 <= value <= U64_MAX:
+        raise SizeError("passes u64")
+    return value
+
+
+def _positive(value: int) -> int:
+    if value == 0:
+        raise SizeError("is 0 bytes")
+    return _fits(value)
+
+
+def _within(count: int, limit: int, noun: str) -> None:
+    if count > limit:
+        raise SizeError(f"is not defined at {count:,} {noun}, its limit is {limit:,}")

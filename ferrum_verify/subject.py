@@ -1,0 +1,73 @@
+"""The subject of an audit: the well-formed parts of one document, and where each stands.
+
+Checks read a subject, never a raw document. A part that is absent, or too malformed to be
+read, is None; the wire findings then say why, and the checks that need it do not run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from ferrum_verify.documents.catalog import CapabilityCatalog
+    from ferrum_verify.documents.execution_plan import PlanHeader
+    from ferrum_verify.documents.memory_plan import MemoryPlan
+    from ferrum_verify.documents.node import FragmentNode, PlanNode
+    from ferrum_verify.documents.policy import RuntimePolicy
+    from ferrum_verify.documents.problem import PlanningProblem
+    from ferrum_verify.documents.program import ModelProgram
+
+Kind = Literal[
+    "execution-plan",
+    "fragment",
+    "memory-plan",
+    "problem",
+    "bundle",
+    "program",
+    "catalog",
+    "policy",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """JSON pointers of the parts of a document ("" is the document itself)."""
+
+    plan: str = ""
+    payload: str = ""
+    nodes: str = ""
+    memory: str = ""
+    retained: str = ""
+    program: str = ""
+    catalog: str = ""
+    policy: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """One document, ready to be checked.
+
+    ``nodes`` is what the graph rules read; ``plan_nodes`` are the same nodes in full, where
+    the document is an execution plan. ``raw`` holds the JSON values of the parts named
+    ``plan``, ``program``, ``catalog`` and ``policy``, whose hashes are recomputed.
+    ``retained`` are the resources that completion values keep past the terminal fence.
+    """
+
+    kind: Kind
+    places: Places
+    raw: dict[str, Any]
+    nodes: tuple[FragmentNode, ...] | tuple[PlanNode, ...] | None = None
+    plan_nodes: tuple[PlanNode, ...] | None = None
+    header: PlanHeader | None = None
+    memory: MemoryPlan | None = None
+    retained: frozenset[str] = frozenset()
+    problem: PlanningProblem | None = None
+    program: ModelProgram | None = None
+    catalog: CapabilityCatalog | None = None
+    policy: RuntimePolicy | None = None
+
+    @property
+    def is_full_plan(self) -> bool:
+        """Whether the execution-plan rules apply, not only those of a fragment."""
+        return self.kind in ("execution-plan", "bundle")
