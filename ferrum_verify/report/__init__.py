@@ -1,0 +1,1 @@
+"""Reports: what an audit found out, as data, as text and as JSON."""

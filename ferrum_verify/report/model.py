@@ -1,0 +1,195 @@
+"""The report of an audit: documents, their verdicts, findings, slots and proof counts.
+
+The JSON form of these records is fixed (``ferrum-verify/report/v1``): a value that was not
+computed is left out of it, never ``null``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.subject import Kind, Subject
+
+REPORT_SCHEMA = "ferrum-verify/report/v1"
+
+Execution = Literal["in-order", "fenced", "concurrent"]
+Verdict = Literal["unreadable", "violated", "undecided", "verified"]
+
+VERDICTS: tuple[Verdict, ...] = ("unreadable", "violated", "undecided", "verified")
+"""From the worst to the best; of several documents the worst one counts."""
+
+EXIT_STATUS: dict[Verdict, int] = {"unreadable": 2, "violated": 1, "undecided": 3, "verified": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Obligations:
+    """How many of the claims that were put to the solver it proved, refuted or left open."""
+
+    proved: int = 0
+    refuted: int = 0
+    undecided: int = 0
+
+    def __add__(self, other: Obligations) -> Obligations:
+        return Obligations(
+            self.proved + other.proved,
+            self.refuted + other.refuted,
+            self.undecided + other.undecided,
+        )
+
+    def to_wire(self) -> dict[str, Any]:
+        """The counts as JSON."""
+        return {"proved": self.proved, "refuted": self.refuted, "undecided": self.undecided}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotReport:
+    """Whether the members of one shared Step slot are safe under each execution model.
+
+    A model that could not be judged (no nodes, say) is None. ``hazards`` are the pairs of
+    members that are not safe under ``concurrent``, in each pair the one that is used first
+    first, ties by id.
+    """
+
+    pool_id: str
+    resource_ids: tuple[str, ...]
+    in_order: bool | None = None
+    fenced: bool | None = None
+    concurrent: bool | None = None
+    hazards: tuple[tuple[str, str], ...] | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """The slot's JSON; what was not judged is left out."""
+        wire: dict[str, Any] = {"pool_id": self.pool_id, "resource_ids": list(self.resource_ids)}
+        for name in ("in_order", "fenced", "concurrent"):
+            safe = getattr(self, name)
+            if safe is not None:
+                wire[name] = safe
+        if self.hazards is not None:
+            wire["hazards"] = [list(pair) for pair in self.hazards]
+        return wire
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentReport:
+    """What the audit of one document found.
+
+    ``obligations`` is None where no proof was asked for. ``timings`` are seconds by phase.
+    ``subject`` is the document as it was read (of a planning problem: with the memory plan
+    that was derived from it), for renderers that show more than findings; ``path`` and
+    ``line`` say where in which file it began. None of these three is in the JSON.
+    """
+
+    source: str
+    kind: Kind | None
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    slots: tuple[SlotReport, ...] = ()
+    obligations: Obligations | None = None
+    timings: dict[str, float] = field(default_factory=dict)
+    subject: Subject | None = field(default=None, repr=False, compare=False)
+    path: Path | None = field(default=None, repr=False, compare=False)
+    line: int = field(default=1, repr=False, compare=False)
+
+    def to_wire(self) -> dict[str, Any]:
+        """The document's part of the JSON report."""
+        wire: dict[str, Any] = {"source": self.source}
+        if self.kind is not None:
+            wire["kind"] = self.kind
+        wire["verdict"] = self.verdict
+        wire["findings"] = [finding.to_wire() for finding in self.findings]
+        wire["slots"] = [slot.to_wire() for slot in self.slots]
+        if self.obligations is not None:
+            wire["obligations"] = self.obligations.to_wire()
+        wire["timings"] = {phase: round(seconds, 6) for phase, seconds in self.timings.items()}
+        return wire
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The report of one run over one or more documents, under one execution model."""
+
+    execution: Execution
+    documents: tuple[DocumentReport, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of the documents; of no documents, nothing is verified."""
+        return worst(document.verdict for document in self.documents)
+
+    @property
+    def exit_status(self) -> int:
+        """The exit status of the command that made this report."""
+        return EXIT_STATUS[self.verdict]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of all documents."""
+        return tuple(finding for document in self.documents for finding in document.findings)
+
+    @property
+    def slots(self) -> tuple[SlotReport, ...]:
+        """The shared slots of all documents."""
+        return tuple(slot for document in self.documents for slot in document.slots)
+
+    @property
+    def obligations(self) -> Obligations:
+        """The proof counts of all documents; zero where no proof was asked for."""
+        return sum(
+            (document.obligations or Obligations() for document in self.documents), Obligations()
+        )
+
+    @property
+    def summary(self) -> dict[Verdict, int]:
+        """How many documents got each verdict, best first."""
+        counts: dict[Verdict, int] = {
+            "verified": 0,
+            "violated": 0,
+            "undecided": 0,
+            "unreadable": 0,
+        }
+        for document in self.documents:
+            counts[document.verdict] += 1
+        return counts
+
+    def to_wire(self) -> dict[str, Any]:
+        """The whole report as JSON."""
+        from ferrum_verify import __version__  # noqa: PLC0415  (the package imports this file)
+
+        return {
+            "schema": REPORT_SCHEMA,
+            "tool": {"name": "ferrum-verify", "version": __version__},
+            "execution": self.execution,
+            "documents": [document.to_wire() for document in self.documents],
+            "summary": self.summary,
+        }
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of a whole: unreadable before violated, undecided and verified."""
+    present = set(verdicts)
+    return next((verdict for verdict in VERDICTS if verdict in present), "undecided")
+
+
+def verdict_of(
+    findings: Sequence[Finding], obligations: Obligations | None = None, *, readable: bool = True
+) -> Verdict:
+    """The verdict of one document.
+
+    An error violates (a refuted obligation has one, unless it is only worth a warning); a
+    question that stayed open, as a finding or as an obligation, leaves the document
+    undecided; warnings and notes change nothing. A document that could not be
+    read at all (its subject is None) is unreadable whatever was found.
+    """
+    if not readable:
+        return "unreadable"
+    if any(finding.severity == "error" and not finding.undecided for finding in findings):
+        return "violated"
+    if any(finding.undecided for finding in findings):
+        return "undecided"
+    return "undecided" if obligations is not None and obligations.undecided else "verified"
