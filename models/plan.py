@@ -1,0 +1,260 @@
+"""The execution plan: every node bound to its provider, its values and its workspaces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify import derive_memory_plan
+from ferrum_verify.canonical import fingerprint, ordered_fingerprint
+from models.catalog import (
+    DEVICE_ID,
+    WEIGHT_FORMAT,
+    capability_catalog,
+    implementation_fingerprint,
+    operation_fingerprint,
+    used_operations,
+)
+from models.operations import TOKENS, VERSION
+from models.planning import planning_problem, workspace_alignment_bytes
+from models.policy import runtime_policy
+from models.program import family_id, model_program
+from models.storage import LINEAR, VALUE_ALIGNMENT_BYTES, Json
+
+if TYPE_CHECKING:
+    from models.deployment import Deployment
+    from models.network import Network, Node, Value
+    from models.operations import Port
+    from models.storage import Formula
+
+
+def plan_bundle(network: Network, deployment: Deployment) -> Json:
+    """A network's plan with the catalog, program and policy that it was made from."""
+    problem = planning_problem(network, deployment)
+    memory: Json = derive_memory_plan(problem).to_wire()
+    device_bytes = problem["device_capacity_bytes"]
+    catalog = capability_catalog(network, device_bytes)
+    program = model_program(network, deployment)
+    policy = runtime_policy(network, deployment, device_bytes)
+    payload: Json = {
+        "schema": {"major": 5, "minor": 0},
+        "plan_id": "",
+        "family_id": family_id(network),
+        "device_id": DEVICE_ID,
+        "device_runtime_implementation_fingerprint": implementation_fingerprint(DEVICE_ID),
+        "prepared_family_fingerprint": fingerprint(
+            {"domain": "ferrum-verify.models.prepared-family.v1", "program": program}
+        ),
+        "program_fingerprint": ordered_fingerprint(program),
+        "capability_catalog_fingerprint": ordered_fingerprint(catalog),
+        "policy_version": dict(VERSION),
+        "policy_fingerprint": fingerprint(policy),
+        "maximum_scheduled_tokens": deployment.maximum_scheduled_tokens,
+        "weight_format": WEIGHT_FORMAT,
+        "quantization_formats": [],
+        "retained_completion_values": _retained(network),
+        "nodes": _nodes(network),
+        "memory": memory,
+    }
+    plan_hash = fingerprint({name: payload[name] for name in payload if name != "plan_id"})
+    payload["plan_id"] = f"plan/sha256/{plan_hash}"
+    plan = {"payload": payload, "plan_hash": plan_hash}
+    return {"plan": plan, "catalog": catalog, "program": program, "policy": policy}
+
+
+def _nodes(network: Network) -> list[Json]:
+    waits = network.dependencies()
+    fingerprints = {
+        operation.operation_id: operation_fingerprint(operation)
+        for operation in used_operations(network)
+    }
+    return [
+        _node(node, waits[node.node_id], fingerprints[node.operation.operation_id])
+        for node in network.nodes()
+    ]
+
+
+def _node(node: Node, waits: list[str], contract_fingerprint: str) -> Json:
+    operation = node.operation
+    return {
+        "id": node.node_id,
+        "dependencies": waits,
+        "operation_id": operation.operation_id,
+        "operation_version": dict(VERSION),
+        "operation_fingerprint": contract_fingerprint,
+        "provider_implementation_fingerprint": implementation_fingerprint(operation.provider_id),
+        "required_capabilities": [],
+        "attributes": {},
+        "work": _token_work(node),
+        "selection": {
+            "requested_provider": None,
+            "selected_provider": operation.provider_id,
+            "selection_reason": "deterministic_compatible",
+            "rejected_providers": [],
+        },
+        "provider_resources": _estimate(node, contract_fingerprint),
+        "values": [_binding(*bound) for bound in node.ports()],
+        "exact_aliases": _exact_aliases(node),
+        "state_effects": _state_effects(node),
+        "scratch_resource": node.scratch_id,
+        "binding_resource": node.binding_id,
+        "persistent_resource": None,
+        "resources": node.resource_ids(),
+    }
+
+
+def _token_work(node: Node) -> Json:
+    """The bindings that grow with the step's tokens; the first input of them is the source."""
+    projections = [
+        {
+            "value_id": value.value_id,
+            "role": role,
+            "ordinal": ordinal,
+            "axis": 0,
+            "rank": len(value.tensor.dimensions),
+            "canonical_extent": value.tensor.dimensions[0],
+        }
+        for role, ordinal, port, value in node.ports()
+        if port.dimensions[0] == TOKENS
+    ]
+    ascending = sorted(projections, key=lambda p: (p["value_id"], p["role"], p["ordinal"]))
+    return {"tokens": {"source": dict(projections[0]), "projections": ascending}}
+
+
+def _estimate(node: Node, contract_fingerprint: str) -> Json:
+    """What the provider's estimator asks for, and the hash of all that."""
+    operation = node.operation
+    inputs = {
+        "domain": "ferrum-verify.models.estimator-input.v1",
+        "operation_fingerprint": contract_fingerprint,
+        "tensors": [value.tensor.to_json() for value in (*node.inputs, *node.outputs)],
+    }
+    estimate: Json = {
+        "provider_id": operation.provider_id,
+        "estimator_id": operation.estimator_id,
+        "estimator_version": dict(VERSION),
+        "estimator_implementation_fingerprint": implementation_fingerprint(operation.estimator_id),
+        "estimator_input_fingerprint": fingerprint(inputs),
+    }
+    parts: Json = {
+        "value_alignment_bytes": VALUE_ALIGNMENT_BYTES,
+        "scratch": _workspace_estimate("scratch", node.scratch),
+        "binding": _workspace_estimate("binding", node.binding),
+        "persistent": None,
+    }
+    return {**estimate, "estimate_fingerprint": fingerprint({**estimate, **parts}), **parts}
+
+
+def _workspace_estimate(usage: str, formula: Formula | None) -> Json | None:
+    if formula is None:
+        return None
+    return {
+        "size_formula": formula.to_json(),
+        "alignment_bytes": workspace_alignment_bytes(usage),
+        "scope": "invocation",
+        "storage": LINEAR.requirement(),
+    }
+
+
+def _binding(role: str, ordinal: int, port: Port, value: Value) -> Json:
+    component = f"{value.name}/values" if value.usage == "weights" else None
+    return {
+        "value_id": value.value_id,
+        "role": role,
+        "ordinal": ordinal,
+        "tensor": value.tensor.to_json(),
+        "access": port.access,
+        "alias": port.alias,
+        "usage": value.usage,
+        "weight": _weight(value, component) if component is not None else None,
+        "storage": {
+            "components": [
+                {
+                    "component_id": component,
+                    "resource_id": value.resource_id,
+                    "offset_bytes": 0,
+                    "length_bytes": value.tensor.size_bytes,
+                    "element_type": value.tensor.element_type,
+                }
+            ]
+        },
+    }
+
+
+def _weight(value: Value, component: str) -> Json:
+    """A dense weight: one component that holds every element."""
+    return {
+        "weight_id": value.name,
+        "format_id": WEIGHT_FORMAT,
+        "layout_id": "weight-layout/dense",
+        "schema_version": dict(VERSION),
+        "physical_layout": {"dense": {"component_id": component}},
+        "components": [
+            {
+                "component_id": component,
+                "role": "values",
+                "physical_dimensions": list(value.tensor.dimensions),
+                "encoding": {"dense": {"element_type": value.tensor.element_type}},
+            }
+        ],
+    }
+
+
+def _exact_aliases(node: Node) -> list[Json]:
+    """The outputs that took over an input's bytes, ascending by output ordinal."""
+    aliases = []
+    for ordinal, (port, output) in enumerate(
+        zip(node.operation.outputs, node.outputs, strict=True)
+    ):
+        if port.in_place_of is None:
+            continue
+        source = node.inputs[port.in_place_of]
+        if source.resource_id == output.resource_id:
+            aliases.append(
+                {
+                    "output_value_id": output.value_id,
+                    "output_ordinal": ordinal,
+                    "input_value_id": source.value_id,
+                    "input_ordinal": port.in_place_of,
+                    "kind": port.alias_kind,
+                }
+            )
+    return aliases
+
+
+def _state_effects(node: Node) -> list[Json]:
+    """How the node touches sequence state, ascending by state."""
+    effects = [
+        {
+            "state_id": value.name,
+            "state_value_id": value.value_id,
+            "lifetime": value.lifetime,
+            "access": port.access,
+            "resource_ids": [value.resource_id],
+        }
+        for _, _, port, value in node.ports()
+        if value.usage == "state"
+    ]
+    return sorted(effects, key=lambda effect: str(effect["state_id"]))
+
+
+def _retained(network: Network) -> list[Json]:
+    """The values read after the step's fence, with the output that produced each."""
+    producers = {
+        output.name: (node, ordinal)
+        for node in network.nodes()
+        for ordinal, output in enumerate(node.outputs)
+    }
+    rows = []
+    for value in sorted(network.retained, key=lambda v: v.value_id):
+        node, ordinal = producers[value.name]
+        rows.append(
+            {
+                "value_id": value.value_id,
+                "producer_node_id": node.node_id,
+                "output_ordinal": ordinal,
+                "resource_id": value.resource_id,
+                "logical_offset_bytes": 0,
+                "tensor": value.tensor.to_json(),
+            }
+        )
+    return rows
