@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ferrum_verify.canonical import fingerprint, ordered_fingerprint
@@ -17,6 +18,7 @@ WEIGHT_FORMAT = "weight-format/dense"
 COMPUTE = "capability.compute"
 
 
+@cache
 def implementation_fingerprint(identity: str) -> str:
     """A stable stand-in for the hash of an implementation's code."""
     return fingerprint({"domain": "ferrum-verify.models.implementation.v1", "identity": identity})

@@ -35,16 +35,15 @@ def plan_bundle(network: Network, deployment: Deployment) -> Json:
     catalog = capability_catalog(network, device_bytes)
     program = model_program(network, deployment)
     policy = runtime_policy(network, deployment, device_bytes)
+    program_fingerprint = ordered_fingerprint(program)
     payload: Json = {
         "schema": {"major": 5, "minor": 0},
         "plan_id": "",
         "family_id": family_id(network),
         "device_id": DEVICE_ID,
         "device_runtime_implementation_fingerprint": implementation_fingerprint(DEVICE_ID),
-        "prepared_family_fingerprint": fingerprint(
-            {"domain": "ferrum-verify.models.prepared-family.v1", "program": program}
-        ),
-        "program_fingerprint": ordered_fingerprint(program),
+        "prepared_family_fingerprint": implementation_fingerprint(program_fingerprint),
+        "program_fingerprint": program_fingerprint,
         "capability_catalog_fingerprint": ordered_fingerprint(catalog),
         "policy_version": dict(VERSION),
         "policy_fingerprint": fingerprint(policy),
