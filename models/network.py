@@ -222,11 +222,9 @@ class NetworkBuilder:
         *,
         scratch: Formula | None = None,
         binding: Formula | None = None,
-    ) -> Node:
+    ) -> None:
         """Append a node to the current block."""
-        node = Node(name, operation, inputs, outputs, scratch, binding)
-        self.blocks[-1][1].append(node)
-        return node
+        self.blocks[-1][1].append(Node(name, operation, inputs, outputs, scratch, binding))
 
     def finish(
         self, inputs: tuple[Value, ...], outputs: tuple[Value, ...], retained: tuple[Value, ...]
