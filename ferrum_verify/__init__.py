@@ -1,0 +1,55 @@
+"""An independent, formal verifier for the execution plans of the Ferrum inference engine."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ferrum_verify.audit import audit as audit
+    from ferrum_verify.derive.bindings import compile_program_bindings as compile_program_bindings
+    from ferrum_verify.derive.checkpoint import (
+        derive_sequence_checkpoint as derive_sequence_checkpoint,
+    )
+    from ferrum_verify.derive.memory_plan import derive_memory_plan as derive_memory_plan
+    from ferrum_verify.errors import DerivationError as DerivationError
+    from ferrum_verify.errors import DocumentError as DocumentError
+    from ferrum_verify.errors import FerrumVerifyError as FerrumVerifyError
+    from ferrum_verify.findings import Finding as Finding
+    from ferrum_verify.report.model import DocumentReport as DocumentReport
+    from ferrum_verify.report.model import Report as Report
+
+__version__ = "0.1.0"
+
+# Where each public name lives. A name is imported when it is first used, so that a command
+# that only prints its help does not pay for models and solvers.
+_HOMES = {
+    "audit": "ferrum_verify.audit",
+    "compile_program_bindings": "ferrum_verify.derive.bindings",
+    "derive_memory_plan": "ferrum_verify.derive.memory_plan",
+    "derive_sequence_checkpoint": "ferrum_verify.derive.checkpoint",
+    "DerivationError": "ferrum_verify.errors",
+    "DocumentError": "ferrum_verify.errors",
+    "FerrumVerifyError": "ferrum_verify.errors",
+    "Finding": "ferrum_verify.findings",
+    "DocumentReport": "ferrum_verify.report.model",
+    "Report": "ferrum_verify.report.model",
+}
+
+__all__ = [  # noqa: PLE0604, RUF022 - every public name, and the version
+    "__version__",
+    *_HOMES,
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,167 @@
+"""The audit: read documents, run every check that applies, and say what was found."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
+from ferrum_verify.documents.parse import subject_of
+from ferrum_verify.judge import derive_subject, judge_memory
+from ferrum_verify.report.model import DocumentReport, Report, SlotReport
+
+if TYPE_CHECKING:
+    from ferrum_verify.facts import Facts
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.report.model import Verdict
+    from ferrum_verify.sharing import Execution
+    from ferrum_verify.subject import Subject
+
+
+def audit(
+    document: Any | str | os.PathLike[str],
+    execution: Execution = "fenced",
+    prove: bool = True,
+) -> Report:
+    """Audit one parsed document, or every document of a file.
+
+    ``execution`` is the model under which resources must not be live together; ``prove`` adds
+    the solver's proofs to the concrete checks. Nothing raises for a bad document: the report
+    says what is wrong with it.
+    """
+    loaded = (
+        read_documents(document)
+        if isinstance(document, str | os.PathLike)
+        else [from_memory(document)]
+    )
+    return Report(
+        execution=execution,
+        documents=tuple(
+            audit_document(each, execution=execution, prove=prove) for each in loaded
+        ),
+    )
+
+
+def audit_document(
+    loaded: LoadedDocument, *, execution: Execution = "fenced", prove: bool = True
+) -> DocumentReport:
+    """Audit one document that was read, or report why it could not be."""
+    if loaded.findings:
+        return DocumentReport(
+            source=loaded.source,
+            kind=None,
+            verdict="unreadable",
+            findings=loaded.findings,
+            path=loaded.path,
+            line=loaded.line,
+        )
+    started = time.perf_counter()
+    subject, findings = subject_of(loaded.value)
+    parsed = time.perf_counter()
+    if subject is None:
+        return DocumentReport(
+            source=loaded.source,
+            kind=None,
+            verdict="unreadable",
+            findings=tuple(findings),
+            path=loaded.path,
+            line=loaded.line,
+        )
+    subject, faults, facts = judge(subject, execution)
+    findings += faults
+    judged = time.perf_counter()
+    return DocumentReport(
+        source=loaded.source,
+        kind=subject.kind,
+        verdict=verdict_of(findings),
+        findings=tuple(findings),
+        slots=slots_of(facts),
+        timings={
+            "read": loaded.seconds,
+            "parse": parsed - started,
+            "check": judged - parsed,
+        },
+        subject=subject,
+        path=loaded.path,
+        line=loaded.line,
+    )
+
+
+def judge(
+    subject: Subject, execution: Execution
+) -> tuple[Subject, list[Finding], Facts | None]:
+    """Run the concrete checks that apply to a subject.
+
+    Returns the subject (of a problem: with the derived memory plan), the findings and what
+    was re-derived.
+    """
+    findings: list[Finding] = []
+    facts: Facts | None = None
+    if subject.kind == "problem":
+        derived, findings = derive_subject(subject)
+        if derived is None:
+            return subject, findings, None
+        subject = derived
+    if subject.kind not in ("program", "catalog", "policy"):
+        faults, facts = judge_memory(subject, execution)
+        findings += faults
+    if subject.kind not in ("problem", "fragment", "memory-plan"):
+        findings += _judge_provenance(subject)
+    return subject, findings, facts
+
+
+def _judge_provenance(subject: Subject) -> list[Finding]:
+    # Only full plans and their sources need these, and a fragment's audit should not load them.
+    from ferrum_verify.rules import (  # noqa: PLC0415
+        checkpoint,
+        contract,
+        integrity,
+        plan_graph,
+        value,
+    )
+
+    return [
+        finding
+        for check in (
+            plan_graph.check,
+            value.check,
+            contract.check,
+            checkpoint.check,
+            integrity.check,
+        )
+        for finding in check(subject)
+    ]
+
+
+def verdict_of(findings: list[Finding]) -> Verdict:
+    """The verdict that findings amount to."""
+    if any(finding.severity == "error" for finding in findings):
+        return "violated"
+    return "undecided" if any(finding.undecided for finding in findings) else "verified"
+
+
+def slots_of(facts: Facts | None) -> tuple[SlotReport, ...]:
+    """Every slot of several members, with its safety under each execution model."""
+    if facts is None:
+        return ()
+    slots = []
+    for group, (_, pool) in facts.pools.items():
+        for index, slot in enumerate(pool.step_resource_slots):
+            if len(slot.resource_ids) < 2:
+                continue
+            safety = facts.slot_safety.get((group, index))
+            if safety is None:
+                slots.append(SlotReport(pool_id=pool.pool_id, resource_ids=slot.resource_ids))
+            else:
+                slots.append(
+                    SlotReport(
+                        pool_id=pool.pool_id,
+                        resource_ids=slot.resource_ids,
+                        in_order=safety.safe("in-order"),
+                        fenced=safety.safe("fenced"),
+                        concurrent=safety.safe("concurrent"),
+                        hazards=safety.unsafe["concurrent"],
+                    )
+                )
+    return tuple(slots)

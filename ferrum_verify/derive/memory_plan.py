@@ -1,0 +1,194 @@
+"""The memory plan: from a planning problem to what the engine would derive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.derive.liveness import summarise_liveness
+from ferrum_verify.derive.pools import (
+    PoolStructure,
+    derive_structure,
+    descriptor_pool_id,
+    total_pool,
+)
+from ferrum_verify.derive.reusable import (
+    canonical_buckets,
+    capacity_shape,
+    pool_budget,
+    startup_capture_cases,
+    workspace_ceilings,
+)
+from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan, StaticAllocation
+from ferrum_verify.documents.reusable import ResolvedBucket, ReusableExecution
+from ferrum_verify.sizes import minimum_bytes, quantize, resident_ceiling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from os import PathLike
+
+    from ferrum_verify.documents.problem import (
+        PlanningProblem,
+        ProblemAllocation,
+        ProblemDescriptor,
+    )
+    from ferrum_verify.documents.reusable import BucketSpec, ProgramPolicy
+    from ferrum_verify.order import HappensBefore
+
+
+def derive_memory_plan(problem: dict[str, Any] | str | PathLike[str]) -> MemoryPlan:
+    """The memory plan that the engine derives from a planning problem.
+
+    ``problem`` is parsed JSON or the path of a document. ``to_wire()`` of the result is the
+    engine's JSON. Raises DerivationError, with every fault in ``findings``, where the engine
+    would refuse; DocumentError where there is no document at all.
+    """
+    # Judging needs every rule of the memory families; deriving alone does not.
+    from ferrum_verify.derive.refusal import derive_or_refuse  # noqa: PLC0415
+
+    return derive_or_refuse(problem).memory
+
+
+def derive_static(row: ProblemAllocation) -> StaticAllocation:
+    """A static row with its derived stride, count, size and lifetime."""
+    stride = quantize(row.per_instance_bytes, row.alignment_bytes, row.storage.profile)
+    return StaticAllocation.model_construct(
+        resource_id=row.resource_id,
+        per_instance_bytes=row.per_instance_bytes,
+        instance_stride_bytes=stride,
+        instance_count=1,
+        size_bytes=stride,
+        alignment_bytes=row.alignment_bytes,
+        usage=row.usage,
+        element_type=row.element_type,
+        lifetime="plan",
+        kind=row.kind,
+        storage=row.storage,
+    )
+
+
+def derive_descriptor(row: ProblemDescriptor) -> DynamicDescriptor:
+    """A descriptor with its derived pool."""
+    return DynamicDescriptor.model_construct(
+        base_resource_id=row.base_resource_id,
+        demand=row.demand,
+        alignment_bytes=row.alignment_bytes,
+        usage=row.usage,
+        element_type=row.element_type,
+        lifetime=row.lifetime,
+        kind=row.kind,
+        storage=row.storage,
+        pool_id=descriptor_pool_id(row),
+        initialization=row.initialization,
+        theoretical_maximum_instances=row.theoretical_maximum_instances,
+    )
+
+
+def derive_reusable_execution(
+    lanes: int,
+    buckets: Iterable[BucketSpec],
+    program_policy: ProgramPolicy | None,
+    node_count: int,
+    structure: Mapping[str, PoolStructure],
+    descriptors: Mapping[str, DynamicDescriptor],
+) -> ReusableExecution:
+    """The budgets of every bucket in every pool (seed 000, ``derive_reusable_execution``).
+
+    Raises SizeError where a demand is not defined at a bucket's shape.
+    """
+    resolved = tuple(
+        ResolvedBucket.model_construct(
+            bucket=bucket,
+            pool_budgets=tuple(
+                budget
+                for pool in structure.values()
+                if (
+                    budget := pool_budget(
+                        pool.pool_id,
+                        pool.slots,
+                        pool.liveness.mode,
+                        pool.liveness.rows_in_plan_order,
+                        descriptors,
+                        capacity_shape(bucket.capacity),
+                    )
+                )
+                is not None
+            ),
+        )
+        for bucket in buckets
+    )
+    cases = startup_capture_cases(len(resolved), program_policy)
+    return ReusableExecution.model_construct(
+        maximum_reusable_lanes=lanes,
+        maximum_device_executables=node_count * cases * lanes,
+        buckets=resolved,
+        program_policy=program_policy,
+    )
+
+
+def derive_plan(problem: PlanningProblem, order: HappensBefore) -> MemoryPlan:
+    """The plan of a problem whose rows and graph are legal, in unbounded arithmetic.
+
+    Seed 000, ``from_core_with_completion_retention``. Whether its totals fit, and whether they
+    pass the capacities, is for the rules to judge. Raises SizeError as
+    ``derive_reusable_execution`` does.
+    """
+    statics = tuple(
+        sorted(map(derive_static, problem.static_allocations), key=lambda row: row.resource_id)
+    )
+    descriptors = tuple(
+        sorted(
+            map(derive_descriptor, problem.dynamic_descriptors),
+            key=lambda row: row.base_resource_id,
+        )
+    )
+    structure = derive_structure(
+        descriptors, order, frozenset(problem.retained_completion_resources)
+    )
+    by_id = {descriptor.base_resource_id: descriptor for descriptor in descriptors}
+    policy = problem.reusable_execution_policy
+    reusable = policy and derive_reusable_execution(
+        policy.maximum_reusable_lanes,
+        canonical_buckets(policy),
+        policy.program_policy,
+        len(problem.nodes),
+        structure,
+        by_id,
+    )
+    usable = problem.policy_capacity_bytes - problem.reserve_bytes
+    static_bytes = sum(row.size_bytes for row in statics)
+    minimum = {resource: minimum_bytes(descriptor) for resource, descriptor in by_id.items()}
+    ceiling = {resource: resident_ceiling(descriptor) for resource, descriptor in by_id.items()}
+    ceilings = workspace_ceilings(reusable)
+    pools = tuple(
+        total_pool(each, minimum, ceiling, ceilings.get(pool, 0), usable - static_bytes)
+        for pool, each in structure.items()
+    )
+    mode, rows = summarise_liveness(
+        (pool.invocation_liveness_mode, pool.invocation_liveness) for pool in pools
+    )
+    request = sum(pool.minimum_request_bytes for pool in pools)
+    sequence = sum(pool.minimum_sequence_bytes for pool in pools)
+    step = sum(pool.minimum_step_bytes for pool in pools)
+    peak = sum(pool.minimum_invocation_peak_bytes for pool in pools)
+    return MemoryPlan.model_construct(
+        device_capacity_bytes=problem.device_capacity_bytes,
+        policy_capacity_bytes=problem.policy_capacity_bytes,
+        reserve_bytes=problem.reserve_bytes,
+        usable_capacity_bytes=usable,
+        maximum_active_sequences=problem.maximum_active_sequences,
+        static_bytes=static_bytes,
+        minimum_request_bytes=request,
+        minimum_sequence_bytes=sequence,
+        minimum_step_bytes=step,
+        minimum_invocation_peak_bytes=peak,
+        minimum_runnable_request_bytes=request + sequence + step + peak,
+        theoretical_ceiling_bytes=static_bytes
+        + sum(pool.theoretical_ceiling_bytes for pool in pools)
+        + sum(pool.reusable_workspace_ceiling_bytes for pool in pools),
+        static_allocations=statics,
+        dynamic_descriptors=descriptors,
+        dynamic_pools=pools,
+        reusable_execution=reusable,
+        invocation_liveness_mode=mode,
+        invocation_liveness=rows,
+    )

@@ -1,0 +1,93 @@
+"""Deriving from a document, or refusing it with every reason."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ferrum_verify.derive.bindings import BindingLayout, binding_pools, compile_layouts
+from ferrum_verify.documents.load import from_memory, read_documents
+from ferrum_verify.documents.parse import subject_of
+from ferrum_verify.errors import DerivationError, DocumentError, summarise
+from ferrum_verify.facts import Facts
+from ferrum_verify.judge import derive_subject, has_errors, judge_memory
+from ferrum_verify.order import HappensBefore
+from ferrum_verify.rules import binding
+
+if TYPE_CHECKING:
+    from ferrum_verify.documents.memory_plan import MemoryPlan
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.subject import Subject
+
+
+class Derivation(NamedTuple):
+    """A derived memory plan, the subject that it belongs to and the order of its nodes."""
+
+    memory: MemoryPlan
+    subject: Subject
+    order: HappensBefore
+
+
+def read_subject(
+    document: dict[str, Any] | str | os.PathLike[str],
+) -> tuple[Subject, list[Finding]]:
+    """The subject of one parsed document, or of the only document at a path.
+
+    Raises DocumentError where there is no document of a known kind, or more than one.
+    """
+    if isinstance(document, str | os.PathLike):
+        loaded = list(read_documents(document))
+        if len(loaded) != 1:
+            raise DocumentError(f"{os.fspath(document)} holds {len(loaded):,} documents, not one")
+    else:
+        loaded = [from_memory(document)]
+    if loaded[0].findings:
+        raise DocumentError(summarise(loaded[0].findings), loaded[0].findings)
+    subject, findings = subject_of(loaded[0].value)
+    if subject is None:
+        raise DocumentError(summarise(findings), findings)
+    return subject, findings
+
+
+def derive_or_refuse(document: dict[str, Any] | str | os.PathLike[str]) -> Derivation:
+    """What the engine derives from a planning problem; see ``derive_memory_plan``."""
+    subject, findings = read_subject(document)
+    if subject.kind != "problem":
+        raise DerivationError(f"a {subject.kind} is no planning problem")
+    derived, faults = derive_subject(subject)
+    findings += faults
+    if derived is None or derived.memory is None or has_errors(findings):
+        raise DerivationError(summarise(findings), findings)
+    assert derived.nodes is not None
+    return Derivation(derived.memory, derived, HappensBefore(derived.nodes))
+
+
+def compile_or_refuse(
+    document: dict[str, Any] | str | os.PathLike[str],
+) -> list[BindingLayout]:
+    """The binding layouts of a problem or plan; see ``compile_program_bindings``."""
+    subject, findings = read_subject(document)
+    if subject.kind == "problem":
+        derived, faults = derive_subject(subject)
+        findings += faults
+        if derived is None or derived.memory is None or has_errors(findings):
+            raise DerivationError(summarise(findings), findings)
+        facts = Facts(derived, derived.memory, "fenced")
+        findings = list(binding.check(facts))
+    else:
+        if subject.nodes is None and not findings:
+            raise DerivationError(f"a {subject.kind} has no nodes that bindings could belong to")
+        faults, judged = judge_memory(subject, "fenced")
+        findings += faults
+        if judged is None:
+            raise DerivationError(
+                summarise(findings) if findings else f"a {subject.kind} has no memory plan",
+                findings,
+            )
+        facts = judged
+    if has_errors(findings):
+        raise DerivationError(summarise(findings), findings)
+    pools = binding_pools(facts.memory)
+    if not pools or facts.order is None:
+        return []
+    return compile_layouts(pools[0], facts.memory, facts.order)

@@ -1,0 +1,181 @@
+"""Judging: which checks run on a subject, and in which order.
+
+Checks of one family never read another family's findings, with two exceptions that keep one
+cause from giving many findings: order is only judged on a sound graph, and bytes only of rows
+that are sound by themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ferrum_verify.canonical import bucket_id
+from ferrum_verify.derive.memory_plan import derive_plan
+from ferrum_verify.derive.reusable import canonical_buckets, capacity_shape
+from ferrum_verify.facts import Facts
+from ferrum_verify.order import HappensBefore
+from ferrum_verify.rules import (
+    binding,
+    capacity,
+    descriptor,
+    graph,
+    liveness,
+    pool,
+    reusable,
+    slot,
+    static,
+)
+from ferrum_verify.sizes import SizeError, request_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferrum_verify.documents.memory_plan import MemoryPlan
+    from ferrum_verify.documents.problem import PlanningProblem
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.sharing import Execution
+    from ferrum_verify.subject import Subject
+
+
+def has_errors(findings: Sequence[Finding]) -> bool:
+    """Whether any finding is an error."""
+    return any(finding.severity == "error" for finding in findings)
+
+
+def judge_memory(subject: Subject, execution: Execution) -> tuple[list[Finding], Facts | None]:
+    """All findings of the memory families and the graph, and the facts behind them.
+
+    The facts are None when the document has no memory plan that could be read.
+    """
+    memory = subject.memory
+    known = None if memory is None else _resources(memory)
+    findings = list(graph.check(subject, known=known))
+    if memory is None:
+        return findings, None
+    ordered = not any(finding.rule in graph.ORDER_RULES for finding in findings)
+    facts = Facts(subject, memory, execution, ordered=ordered)
+    if subject.kind == "memory-plan":
+        findings.append(
+            graph.NODES_MISSING.finding(
+                "the document has no nodes, so nothing that depends on their order was judged: "
+                "whether slots and liveness are what the engine derives, and whether resources "
+                "that share bytes are ever live together",
+                subject.places.memory,
+            )
+        )
+    for check in (
+        capacity.check,
+        static.check,
+        descriptor.check,
+        pool.check,
+        slot.check,
+        liveness.check,
+        reusable.check,
+        binding.check,
+    ):
+        findings.extend(check(facts))
+    return findings, facts
+
+
+def _resources(memory: MemoryPlan) -> frozenset[str]:
+    return frozenset(
+        [row.resource_id for row in memory.static_allocations]
+        + [row.base_resource_id for row in memory.dynamic_descriptors]
+    )
+
+
+def derive_subject(subject: Subject) -> tuple[Subject | None, list[Finding]]:
+    """A problem's subject with the memory plan that the engine derives from it.
+
+    None with the findings where the engine would refuse the problem.
+    """
+    problem = subject.problem
+    if problem is None:
+        return None, []
+    findings = list(_check_problem(subject, problem))
+    if has_errors(findings):
+        return None, findings
+    order = HappensBefore(problem.nodes)
+    memory = derive_plan(problem, order)
+    derived = replace(subject, memory=memory)
+    facts = Facts(derived, memory, "fenced")
+    findings += [
+        replace(finding, location="")
+        for check in (capacity.check_totals, pool.check_bounds)
+        for finding in check(facts)
+    ]
+    return (None if has_errors(findings) else derived), findings
+
+
+def _check_problem(subject: Subject, problem: PlanningProblem) -> Iterator[Finding]:
+    statics, dynamics = problem.static_allocations, problem.dynamic_descriptors
+    ids = {row.resource_id for row in statics}
+    known = frozenset(ids | {row.base_resource_id for row in dynamics})
+    broken = list(graph.check(subject, known=known))
+    yield from broken
+    yield from capacity.check_grant(problem, "")
+    yield from static.check_rows(statics, "/static_allocations")
+    rows = list(descriptor.check_rows(dynamics, "/dynamic_descriptors"))
+    yield from rows
+    for index, row in enumerate(dynamics):
+        if row.base_resource_id in ids:
+            yield descriptor.SHARES_STATIC_ID.finding(
+                f"resource `{row.base_resource_id}` has a static row and a dynamic descriptor",
+                f"/dynamic_descriptors/{index}/base_resource_id",
+            )
+    yield from slot.check_retained(
+        problem.retained_completion_resources, problem, subject.places.retained
+    )
+    users = HappensBefore(problem.nodes).users
+    for index, row in enumerate(dynamics):
+        if row.base_resource_id in users:
+            continue
+        place = f"/dynamic_descriptors/{index}"
+        if row.lifetime == "step":
+            yield slot.UNUSED.finding(
+                f"step resource `{row.base_resource_id}` is used by no node", place
+            )
+        elif row.lifetime == "invocation":
+            yield liveness.UNCOVERED.finding(
+                f"invocation resource `{row.base_resource_id}` is used by no node", place
+            )
+    yield from _check_problem_policy(problem, sound=not rows)
+
+
+def _check_problem_policy(problem: PlanningProblem, *, sound: bool) -> Iterator[Finding]:
+    policy = problem.reusable_execution_policy
+    if policy is None:
+        return
+    at = "/reusable_execution_policy"
+    places = {
+        bucket_id(
+            bucket.class_id, bucket.maximum_sequences, bucket.maximum_tokens, bucket.maximum_pages
+        ): f"{at}/buckets/{index}"
+        for index, bucket in enumerate(policy.buckets)
+    }
+    buckets = canonical_buckets(policy)
+    yield from reusable.check_policy(
+        policy.maximum_reusable_lanes,
+        [(each.class_id, each.capacity, places[each.bucket_id]) for each in buckets],
+        policy.program_policy,
+        at,
+    )
+    if not problem.nodes:
+        yield reusable.NO_NODES.finding("reusable execution has no node to capture", at)
+    if not sound:
+        return
+    for bucket in buckets:
+        shape = capacity_shape(bucket.capacity)
+        if not (shape.sequences and shape.tokens and shape.pages):
+            continue
+        for row in problem.dynamic_descriptors:
+            if row.lifetime in ("step", "invocation"):
+                try:
+                    request_bytes(row, shape)
+                except SizeError as error:
+                    yield reusable.SHAPE.finding(
+                        f"at the shape of a bucket of class `{bucket.class_id}` the size of "
+                        f"`{row.base_resource_id}` {error}",
+                        places[bucket.bucket_id],
+                    )

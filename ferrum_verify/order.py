@@ -1,0 +1,143 @@
+"""Order: the happens-before relation of a plan's nodes, and who uses which resource.
+
+The relation is the transitive closure of the dependencies. Plan order lists every node after
+its dependencies, so one pass over it gives each node the set of its ancestors as the bits of
+an integer; any question "a before b" is then one test of a bit, and "all of these before b"
+one operation on two integers.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import networkx as nx
+
+    from ferrum_verify.documents.node import FragmentNode, PlanNode
+
+MAXIMUM_NODES = 32_768
+"""Nodes up to which the closure is computed: beyond, its bits alone would pass 128 MiB.
+
+The largest plan that the engine can encode has fewer than half as many.
+"""
+
+
+class HappensBefore:
+    """The nodes of one plan in plan order.
+
+    Nodes are known by their position. A dependency that is unknown, or not earlier, adds no
+    order; the graph rules report it.
+    """
+
+    def __init__(self, nodes: Sequence[FragmentNode] | Sequence[PlanNode]) -> None:
+        self.nodes = nodes
+        self.position: dict[str, int] = {}
+        for index, node in enumerate(nodes):
+            self.position.setdefault(node.id, index)
+
+    @property
+    def is_tractable(self) -> bool:
+        """Whether the closure fits the memory that an audit may take."""
+        return len(self.nodes) <= MAXIMUM_NODES
+
+    @cached_property
+    def ancestors(self) -> list[int]:
+        """For each node the set of nodes that happen before it, as bits by position."""
+        closure: list[int] = []
+        position = self.position
+        for index, node in enumerate(self.nodes):
+            before = 0
+            for dependency in node.dependencies:
+                earlier = position.get(dependency, index)
+                if earlier < index:
+                    before |= closure[earlier] | (1 << earlier)
+            closure.append(before)
+        return closure
+
+    def precedes(self, earlier: int, later: int) -> bool:
+        """Whether the node at ``earlier`` happens before the one at ``later``."""
+        return bool(self.ancestors[later] >> earlier & 1)
+
+    @cached_property
+    def users(self) -> dict[str, list[int]]:
+        """For each resource the positions of the nodes that list it, ascending."""
+        users: dict[str, list[int]] = {}
+        for index, node in enumerate(self.nodes):
+            for resource in node.resources:
+                positions = users.setdefault(resource, [])
+                if not positions or positions[-1] != index:
+                    positions.append(index)
+        return users
+
+    @cached_property
+    def graph(self) -> nx.DiGraph[str]:
+        """The dependencies as a networkx graph over node ids, with an edge to each dependent.
+
+        It holds every known dependency, also one on a later node, so that loops show.
+        """
+        import networkx as nx  # noqa: PLC0415 - costs more to import than a small audit takes
+
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(self.position)
+        graph.add_edges_from(
+            (dependency, node.id)
+            for node in self.nodes
+            for dependency in node.dependencies
+            if dependency in self.position
+        )
+        return graph
+
+    def loops(self) -> list[list[str]]:
+        """One shortest loop for each group of nodes that wait for one another, in plan order."""
+        import networkx as nx  # noqa: PLC0415 - only a faulty graph needs it
+
+        loops: list[list[str]] = []
+        for group in nx.strongly_connected_components(self.graph):
+            if len(group) == 1:
+                (node,) = group
+                if self.graph.has_edge(node, node):
+                    loops.append([node])
+                continue
+            loops.append(self._shortest_loop(group))
+        return sorted(loops, key=lambda loop: self.position[loop[0]])
+
+    def _shortest_loop(self, group: set[str]) -> list[str]:
+        import networkx as nx  # noqa: PLC0415 - only a faulty graph needs it
+
+        members = sorted(group, key=self.position.__getitem__)
+        for node in members:
+            if self.graph.has_edge(node, node):
+                return [node]
+        inside = self.graph.subgraph(group)
+        best: list[str] | None = None
+        # Each loop has an edge against plan order, so the loops through those are enough.
+        for later in members:
+            for earlier in inside.successors(later):
+                if self.position[earlier] < self.position[later] and (
+                    best is None or len(best) > 2
+                ):
+                    path = nx.shortest_path(inside, earlier, later)
+                    if best is None or len(path) < len(best):
+                        best = list(path)
+        assert best is not None
+        return best
+
+
+def bit_set(positions: Iterable[int]) -> int:
+    """The positions as bits of an integer."""
+    bits = 0
+    for position in positions:
+        bits |= 1 << position
+    return bits
+
+
+def bits_of(bits: int) -> Iterator[int]:
+    """The positions of the bits that are set, ascending."""
+    text = bin(bits)[:1:-1]
+    position = text.find("1")
+    while position >= 0:
+        yield position
+        position = text.find("1", position + 1)

@@ -1,0 +1,283 @@
+"""Capacity: what the device and the policy grant, and whether the plan's totals fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.documents.primitives import U64_MAX, U128_MAX
+from ferrum_verify.findings import Example, Finding, Rule, pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferrum_verify.documents.memory_plan import DynamicPool, MemoryPlan
+    from ferrum_verify.documents.problem import PlanningProblem
+    from ferrum_verify.facts import Facts
+
+VALIDATE = "seed 000, MemoryPlan::validate"
+FROM_CORE = "seed 000, from_core_with_completion_retention"
+
+ZERO_DEVICE = Rule(
+    id="capacity.zero-device",
+    summary="The device has memory.",
+    why="Nothing can be placed on a device of 0 bytes.",
+    fix="Set `device_capacity_bytes` to the device's memory.",
+    source=VALIDATE,
+    example=Example("fragment", {"/memory/device_capacity_bytes": 0}),
+)
+ZERO_POLICY = Rule(
+    id="capacity.zero-policy",
+    summary="The policy grants memory.",
+    why="A policy of 0 bytes admits nothing.",
+    fix="Set `policy_capacity_bytes` to what the plan may take.",
+    source=VALIDATE,
+    example=Example("fragment", {"/memory/policy_capacity_bytes": 0}),
+)
+POLICY_EXCEEDS_DEVICE = Rule(
+    id="capacity.policy-exceeds-device",
+    summary="The policy grants no more than the device has.",
+    why="The plan would be admitted and the device would run out while it runs.",
+    fix="Lower `policy_capacity_bytes` to the device's capacity.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/device_capacity_bytes": 65536}),
+)
+RESERVE = Rule(
+    id="capacity.reserve-swallows-policy",
+    summary="The reserve is smaller than the policy's capacity.",
+    why="Nothing is left for the plan.",
+    fix="Lower `reserve_bytes`.",
+    source=VALIDATE,
+    example=Example("fragment", {"/memory/reserve_bytes": 1048576}),
+)
+USABLE = Rule(
+    id="capacity.usable-mismatch",
+    summary="The usable bytes are the policy's capacity less the reserve.",
+    why="More usable bytes than that eat into the reserve, which the runtime needs itself.",
+    fix="Recompute `usable_capacity_bytes`.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/usable_capacity_bytes": 1040385}),
+)
+ZERO_SEQUENCES = Rule(
+    id="capacity.zero-sequences",
+    summary="At least one sequence may be active.",
+    why="A plan for 0 sequences can serve no request.",
+    fix="Set `maximum_active_sequences` to 1 or more.",
+    source="seed 000, validate_active_sequence_ceiling",
+    example=Example("fragment", {"/memory/maximum_active_sequences": 0}),
+)
+MINIMUM_SUM = Rule(
+    id="capacity.minimum-mismatch",
+    summary="Each of the plan's four minima is the sum of that minimum over its pools.",
+    why="Admission compares these totals with what is free: too small a one admits a request "
+    "that then starves.",
+    fix="Recompute the total from the pools.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/minimum_step_bytes": 64}),
+)
+RUNNABLE_SUM = Rule(
+    id="capacity.runnable-mismatch",
+    summary="The minimum runnable request is the sum of the four minima.",
+    why="It is the least that must be free before a request is started.",
+    fix="Recompute `minimum_runnable_request_bytes`.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/minimum_runnable_request_bytes": 4096}),
+)
+CEILING_SUM = Rule(
+    id="capacity.ceiling-mismatch",
+    summary="The theoretical ceiling is the static bytes plus every pool's ceilings.",
+    why="It is the plan's evidence of its worst case, and what capacity planning reads.",
+    fix="Recompute `theoretical_ceiling_bytes`.",
+    source=VALIDATE,
+    example=Example("fragment", {"/memory/theoretical_ceiling_bytes": "4096"}),
+)
+OVERFLOW = Rule(
+    id="capacity.total-overflow",
+    summary="The plan's minima fit u64 and its ceiling u128.",
+    why="A total that wraps looks small, and the plan is admitted on the strength of it.",
+    fix="Lower the demands that make up the total.",
+    source=FROM_CORE,
+    judgment="safety",
+)
+STATIC_EXCEEDS = Rule(
+    id="capacity.static-exceeds-usable",
+    summary="The static rows fit the usable bytes.",
+    why="The model cannot even be loaded.",
+    fix="Grant more memory, or use smaller weights.",
+    source=FROM_CORE,
+    judgment="safety",
+)
+EXCEEDS = Rule(
+    id="capacity.exceeds-usable",
+    summary="The static bytes and one minimal request fit the usable bytes.",
+    why="The plan loads, and then no request can ever be run.",
+    fix="Grant more memory, or lower the minima that the message names.",
+    source=FROM_CORE,
+    judgment="safety",
+)
+
+MINIMA = (
+    "minimum_request_bytes",
+    "minimum_sequence_bytes",
+    "minimum_step_bytes",
+    "minimum_invocation_peak_bytes",
+)
+
+
+def check_grant(plan: MemoryPlan | PlanningProblem, base: str) -> Iterator[Finding]:
+    """What a plan or problem says about device, policy and reserve, before any row."""
+    device, policy, reserve = (
+        plan.device_capacity_bytes,
+        plan.policy_capacity_bytes,
+        plan.reserve_bytes,
+    )
+    if device == 0:
+        yield ZERO_DEVICE.finding("the device has 0 bytes", f"{base}/device_capacity_bytes")
+    elif policy == 0:
+        yield ZERO_POLICY.finding("the policy grants 0 bytes", f"{base}/policy_capacity_bytes")
+    elif policy > device:
+        yield POLICY_EXCEEDS_DEVICE.finding(
+            f"the policy grants {policy:,} bytes, {policy - device:,} more than the device's "
+            f"{device:,}",
+            f"{base}/policy_capacity_bytes",
+        )
+    if policy and reserve >= policy:
+        yield RESERVE.finding(
+            f"the reserve of {reserve:,} bytes leaves nothing of the policy's {policy:,}",
+            f"{base}/reserve_bytes",
+        )
+    if plan.maximum_active_sequences == 0:
+        yield ZERO_SEQUENCES.finding(
+            "the plan is for 0 active sequences", f"{base}/maximum_active_sequences"
+        )
+
+
+def check_totals(facts: Facts) -> Iterator[Finding]:
+    """Whether the plan's totals fit their integers, and the memory that it may take."""
+    memory, base = facts.memory, facts.subject.places.memory
+    pools = [facts.derived_pools.get(group, pool) for group, (_, pool) in facts.pools.items()]
+    minima = {name: sum(getattr(pool, name) for pool in pools) for name in MINIMA}
+    static = facts.static_bytes
+    runnable = sum(minima.values())
+    for name, total in minima.items():
+        if total > U64_MAX:
+            yield OVERFLOW.finding(
+                f"the pools' {name} add up to {total:,}, more than u64 holds", f"{base}/{name}"
+            )
+            return
+    if static + runnable > U64_MAX:
+        yield OVERFLOW.finding(
+            f"{static:,} static bytes and a minimal request of {runnable:,} bytes together pass "
+            "u64",
+            f"{base}/minimum_runnable_request_bytes",
+        )
+        return
+    ceiling = static + sum(
+        pool.theoretical_ceiling_bytes + pool.reusable_workspace_ceiling_bytes for pool in pools
+    )
+    if ceiling > U128_MAX:
+        yield OVERFLOW.finding(
+            f"the plan's ceilings add up to {ceiling:,}, more than u128 holds",
+            f"{base}/theoretical_ceiling_bytes",
+        )
+    usable = facts.usable
+    if usable <= 0:
+        return
+    if static > usable:
+        yield STATIC_EXCEEDS.finding(
+            f"the static rows take {static:,} bytes, {static - usable:,} more than the "
+            f"{usable:,} usable ones",
+            f"{base}/static_bytes",
+        )
+    elif static + runnable > usable:
+        parts = ", ".join(
+            f"{name.removeprefix('minimum_').removesuffix('_bytes').replace('_', ' ')} {total:,}"
+            for name, total in minima.items()
+        )
+        yield EXCEEDS.finding(
+            f"{static:,} static bytes and a minimal request of {runnable:,} ({parts}) need "
+            f"{static + runnable - usable:,} bytes more than the {usable:,} usable ones",
+            f"{base}/minimum_runnable_request_bytes",
+        )
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """All capacity rules of a memory plan."""
+    memory, base = facts.memory, facts.subject.places.memory
+    yield from check_grant(memory, base)
+    granted = memory.reserve_bytes < memory.policy_capacity_bytes
+    if granted and memory.usable_capacity_bytes != facts.usable:
+        yield USABLE.finding(
+            f"usable_capacity_bytes is {memory.usable_capacity_bytes:,}, but "
+            f"{memory.policy_capacity_bytes:,} granted less {memory.reserve_bytes:,} reserved are "
+            f"{facts.usable:,}",
+            f"{base}/usable_capacity_bytes",
+            expected=facts.usable,
+            actual=memory.usable_capacity_bytes,
+        )
+    overflowing = list(check_totals(facts))
+    yield from overflowing
+    if any(finding.rule == OVERFLOW.id for finding in overflowing):
+        return
+    yield from _check_sums(facts)
+
+
+def _check_sums(facts: Facts) -> Iterator[Finding]:
+    memory, base = facts.memory, facts.subject.places.memory
+    stated = memory.dynamic_pools
+    known = [
+        facts.derived_pools.get(group, facts.pools[group][1] if group in facts.pools else None)
+        for group in facts.groups
+    ]
+    derived: list[DynamicPool] | None = [pool for pool in known if pool is not None]
+    if derived is not None and len(derived) != len(known):
+        derived = None
+    for name in MINIMA:
+        actual = getattr(memory, name)
+        sums = [sum(getattr(pool, name) for pool in stated)]
+        if derived is not None:
+            sums.append(sum(getattr(pool, name) for pool in derived))
+        if actual not in sums:
+            yield MINIMUM_SUM.finding(
+                f"{name} is {actual:,}, but the pools' add up to {sums[-1]:,}",
+                pointer(base, name),
+                expected=sums[-1],
+                actual=actual,
+            )
+    sums = [sum(getattr(memory, name) for name in MINIMA)]
+    for pools in (stated, derived):
+        if pools is not None:
+            sums.append(sum(getattr(pool, name) for pool in pools for name in MINIMA))
+    if memory.minimum_runnable_request_bytes not in sums:
+        yield RUNNABLE_SUM.finding(
+            f"minimum_runnable_request_bytes is {memory.minimum_runnable_request_bytes:,}, but "
+            f"the four minima add up to {sums[-1]:,}",
+            f"{base}/minimum_runnable_request_bytes",
+            expected=sums[-1],
+            actual=memory.minimum_runnable_request_bytes,
+        )
+    ceilings = {
+        static
+        + sum(
+            pool.theoretical_ceiling_bytes + pool.reusable_workspace_ceiling_bytes
+            for pool in pools
+        )
+        for static in (memory.static_bytes, facts.static_bytes)
+        for pools in (stated, derived)
+        if pools is not None
+    }
+    if memory.theoretical_ceiling_bytes not in ceilings:
+        expected = facts.static_bytes + sum(
+            pool.theoretical_ceiling_bytes + pool.reusable_workspace_ceiling_bytes
+            for pool in (derived or stated)
+        )
+        yield CEILING_SUM.finding(
+            f"theoretical_ceiling_bytes is {memory.theoretical_ceiling_bytes:,}, but static rows "
+            f"and pools add up to {expected:,}",
+            f"{base}/theoretical_ceiling_bytes",
+            expected=str(expected),
+            actual=str(memory.theoretical_ceiling_bytes),
+        )

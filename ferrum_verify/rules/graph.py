@@ -1,0 +1,173 @@
+"""The graph: nodes, their dependencies and the resources that they list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.findings import Example, Finding, Rule
+from ferrum_verify.order import MAXIMUM_NODES, HappensBefore
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+
+    from ferrum_verify.documents.node import FragmentNode, PlanNode
+    from ferrum_verify.subject import Subject
+
+GRAPH = "format description, graph rules"
+
+DUPLICATE_NODE = Rule(
+    id="graph.duplicate-node",
+    summary="Node ids are unique.",
+    why="A dependency on the id could mean either node.",
+    fix="Rename one of the nodes.",
+    source=GRAPH,
+    example=Example("fragment", {"/nodes/1/id": "node/embed"}),
+)
+UNKNOWN_DEPENDENCY = Rule(
+    id="graph.unknown-dependency",
+    summary="A dependency names a node of the plan.",
+    why="The node would wait for something that never completes.",
+    fix="Correct the id, or remove the dependency.",
+    source=GRAPH,
+)
+LATER_DEPENDENCY = Rule(
+    id="graph.later-dependency",
+    summary="A dependency stands earlier in the plan than the node that waits for it.",
+    why="Nodes are submitted in plan order: a node would be submitted before what it waits for.",
+    fix="Move the node behind its dependencies.",
+    source=GRAPH,
+)
+CYCLE = Rule(
+    id="graph.cycle",
+    summary="No node waits for itself, directly or through others.",
+    why="None of the nodes on the loop can ever start.",
+    fix="Remove one of the dependencies on the loop.",
+    source=GRAPH,
+    judgment="safety",
+)
+DEPENDENCIES_NOT_CANONICAL = Rule(
+    id="graph.dependencies-not-canonical",
+    summary="A node's dependencies ascend, each once.",
+    why="The plan's hash covers the order; the same graph in another order is another plan.",
+    fix="Sort the dependencies and remove repeated ones.",
+    source=GRAPH,
+)
+RESOURCES_NOT_CANONICAL = Rule(
+    id="graph.resources-not-canonical",
+    summary="A node's resources ascend, each once.",
+    why="The plan's hash covers the order; the same uses in another order are another plan.",
+    fix="Sort the resources and remove repeated ones.",
+    source=GRAPH,
+)
+UNKNOWN_RESOURCE = Rule(
+    id="graph.unknown-resource",
+    summary="A node lists resources of the memory plan only.",
+    why="The node would be given no bytes for the resource.",
+    fix="Add a row for the resource, or correct its id.",
+    source=GRAPH,
+    judgment="safety",
+)
+NODES_MISSING = Rule(
+    id="graph.nodes-missing",
+    summary="Order can be judged: the document has nodes.",
+    why="A memory plan alone says which resources share bytes, but not whether they may.",
+    fix="Audit the execution plan, or a fragment with the nodes.",
+    source="format description, documents",
+    severity="warning",
+    undecided=True,
+)
+TOO_MANY_NODES = Rule(
+    id="graph.too-many-nodes",
+    summary=f"Order can be judged: the document has at most {MAXIMUM_NODES:,} nodes.",
+    why="Beyond that the closure of the dependencies would take more memory than an audit may; "
+    "no plan that the engine can encode comes near.",
+    fix="Audit a part of the plan.",
+    source="a limit of this verifier",
+    severity="warning",
+    undecided=True,
+)
+
+
+def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding]:
+    """All graph rules of a plan, fragment or problem.
+
+    ``known`` are the resources that nodes may list; None when the memory plan could not be
+    read, so that nothing can be said of them. A problem's lists may stand in any order.
+    """
+    nodes = subject.nodes
+    if nodes is None:
+        return
+    at = subject.places.nodes
+    order = HappensBefore(nodes)
+    for index, node in enumerate(nodes):
+        first = order.position[node.id]
+        if first != index:
+            yield DUPLICATE_NODE.finding(
+                f"node {index} has the id `{node.id}` of node {first}", f"{at}/{index}/id"
+            )
+    late = yield from _check_dependencies(nodes, order, at)
+    if late:
+        loops = order.loops()
+        on_loop = {node for loop in loops for node in loop}
+        for loop in loops:
+            path = " → ".join(f"`{node}`" for node in (*loop, loop[0]))
+            place = f"{at}/{order.position[loop[0]]}/dependencies"
+            yield CYCLE.finding(f"each waits for the one before: {path}", place)
+        for index, dependency in late:
+            node = nodes[index]
+            if not (node.id in on_loop and dependency in on_loop):
+                yield LATER_DEPENDENCY.finding(
+                    f"`{node.id}` is node {index}, but waits for `{dependency}`, which is node "
+                    f"{order.position[dependency]}",
+                    f"{at}/{index}/dependencies",
+                )
+    for index, node in enumerate(nodes):
+        resources = node.resources
+        if subject.kind != "problem" and not _ascends(resources):
+            yield RESOURCES_NOT_CANONICAL.finding(
+                f"the resources of `{node.id}` do not ascend, each once",
+                f"{at}/{index}/resources",
+            )
+        if known is not None and not known.issuperset(resources):
+            for place, resource in enumerate(resources):
+                if resource not in known:
+                    yield UNKNOWN_RESOURCE.finding(
+                        f"`{node.id}` lists `{resource}`, which has no row in the memory plan",
+                        f"{at}/{index}/resources/{place}",
+                    )
+        if subject.kind != "problem" and not _ascends(node.dependencies):
+            yield DEPENDENCIES_NOT_CANONICAL.finding(
+                f"the dependencies of `{node.id}` do not ascend, each once",
+                f"{at}/{index}/dependencies",
+            )
+    if not order.is_tractable:
+        yield TOO_MANY_NODES.finding(
+            f"the plan has {len(nodes):,} nodes, so what depends on order was not judged", at
+        )
+
+
+def _check_dependencies(
+    nodes: Sequence[FragmentNode] | Sequence[PlanNode], order: HappensBefore, at: str
+) -> Generator[Finding, None, list[tuple[int, str]]]:
+    late: list[tuple[int, str]] = []
+    for index, node in enumerate(nodes):
+        for place, dependency in enumerate(node.dependencies):
+            earlier = order.position.get(dependency)
+            if earlier is None:
+                yield UNKNOWN_DEPENDENCY.finding(
+                    f"`{node.id}` waits for `{dependency}`, which is no node of the plan",
+                    f"{at}/{index}/dependencies/{place}",
+                )
+            elif earlier >= index:
+                late.append((index, dependency))
+    return late
+
+
+def _ascends(ids: Sequence[str]) -> bool:
+    return all(left < right for left, right in zip(ids, ids[1:], strict=False))
+
+
+ORDER_RULES = frozenset(
+    rule.id for rule in (DUPLICATE_NODE, UNKNOWN_DEPENDENCY, LATER_DEPENDENCY, CYCLE)
+)
+"""Rules whose violation leaves the order of the nodes open."""

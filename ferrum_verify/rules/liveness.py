@@ -1,0 +1,280 @@
+"""Invocation liveness: which workspace bytes are live while a node runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.derive.liveness import peak_bytes, summarise_liveness
+from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.findings import Finding, Rule
+from ferrum_verify.rules.pool import OVERFLOW, short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferrum_verify.documents.memory_plan import (
+        DynamicPool,
+        InvocationLiveness,
+        LivenessMode,
+    )
+    from ferrum_verify.facts import Facts
+
+ROWS = "format description, pools; seed 000, validate_pool_liveness_rows"
+DERIVE = "seed 000, derive_pool_invocation_liveness"
+SUMMARY = "seed 000, summarize_pool_invocation_liveness"
+MAXIMUM_REFERENCES = 65_536
+
+MODE_MEMBERS = Rule(
+    id="liveness.mode-members",
+    summary="A pool has a liveness mode and rows exactly when it has invocation resources.",
+    why="Without rows the peak is 0, and the workspaces get no bytes.",
+    fix="Use `no_invocation_resources` with no rows, or list the rows.",
+    source=ROWS,
+)
+NOT_CANONICAL = Rule(
+    id="liveness.not-canonical",
+    summary="Liveness rows ascend by node, and the ids in a row ascend, each once.",
+    why="The engine searches the rows by node and hashes them as they stand.",
+    fix="Sort the rows by `node_id` and the ids in each row.",
+    source=ROWS,
+)
+FOREIGN = Rule(
+    id="liveness.foreign-member",
+    summary="A pool's rows list invocation resources of the pool only.",
+    why="A resource of another pool or lifetime is counted where it takes no bytes.",
+    fix="Remove the resource from the row.",
+    source=ROWS,
+)
+UNCOVERED = Rule(
+    id="liveness.uncovered",
+    summary="Every invocation resource is live in some node.",
+    why="A workspace that no node uses is never given bytes, and its owner would write nowhere.",
+    fix="List the resource in the node that uses it, or remove its descriptor.",
+    source=DERIVE,
+)
+PEAK = Rule(
+    id="liveness.peak",
+    summary="A pool's invocation peak is its largest row under total order, else the sum.",
+    why="A step is started on this number; too small a one lets two workspaces overlap.",
+    fix="Recompute `minimum_invocation_peak_bytes`.",
+    source=ROWS,
+    judgment="safety",
+)
+ROWS_NOT_DERIVED = Rule(
+    id="liveness.rows-not-derived",
+    summary="A pool's rows are what its nodes list.",
+    why="A workspace that is booked for another node than the one that uses it is not live when "
+    "it is written.",
+    fix="Use the rows that the finding expects.",
+    source=DERIVE,
+    judgment="safety",
+)
+MODE_NOT_DERIVED = Rule(
+    id="liveness.mode-not-derived",
+    summary="A pool reuses one extent exactly when its nodes are totally ordered and it has no "
+    "bindings.",
+    why="The engine re-derives the mode and refuses another, even one that only wastes bytes.",
+    fix="Use the mode that the finding expects.",
+    source=DERIVE,
+)
+ROWS_OVERLAP = Rule(
+    id="liveness.rows-overlap",
+    summary="Rows that reuse one extent are never live together.",
+    why="Two nodes that run at once write their workspaces into the same bytes.",
+    fix="Use `conservative_concurrent`, or add the dependency that orders the two nodes.",
+    source=DERIVE,
+    judgment="safety",
+)
+GLOBAL_MODE = Rule(
+    id="liveness.global-mode",
+    summary="The plan's liveness mode sums up its pools'.",
+    why="The runtime picks its submission strategy by the plan's mode.",
+    fix="Recompute `invocation_liveness_mode` from the pools.",
+    source=SUMMARY,
+)
+GLOBAL_ROWS = Rule(
+    id="liveness.global-rows",
+    summary="The plan's liveness rows are the union of its pools', by node.",
+    why="The runtime claims workspaces by these rows; what is missing is not claimed.",
+    fix="Recompute `invocation_liveness` from the pools.",
+    source=SUMMARY,
+    judgment="safety",
+)
+TOO_MANY = Rule(
+    id="liveness.too-many-references",
+    summary="The plan's rows hold at most 65,536 references.",
+    why="The engine refuses larger plans.",
+    fix="Use fewer workspaces.",
+    source=SUMMARY,
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """All rules of the invocation liveness of a memory plan."""
+    at = f"{facts.subject.places.memory}/dynamic_pools"
+    for group, (index, pool) in facts.pools.items():
+        broken = list(_check_rows(facts, group, pool, f"{at}/{index}"))
+        yield from broken
+        yield from _check_peak(facts, group, pool, f"{at}/{index}")
+        yield from _check_order(facts, group, pool, f"{at}/{index}", bool(broken))
+    yield from _check_summary(facts)
+
+
+def _check_rows(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+    name = f"pool `{short(pool.pool_id)}`"
+    members = {
+        member.base_resource_id
+        for member in facts.groups[group]
+        if member.lifetime == "invocation"
+    }
+    rows, mode = pool.invocation_liveness, pool.invocation_liveness_mode
+    if (mode == "no_invocation_resources") == bool(members):
+        yield MODE_MEMBERS.finding(
+            f"{name} has {len(members):,} invocation resources, but mode {mode}",
+            f"{at}/invocation_liveness_mode",
+        )
+    if not members and not rows:
+        return
+    if any(left.node_id >= right.node_id for left, right in zip(rows, rows[1:], strict=False)):
+        yield NOT_CANONICAL.finding(
+            f"the liveness rows of {name} do not ascend by node", f"{at}/invocation_liveness"
+        )
+    covered: set[str] = set()
+    for index, row in enumerate(rows):
+        here = f"{at}/invocation_liveness/{index}/resource_ids"
+        ids = row.resource_ids
+        if not ids or any(left >= right for left, right in zip(ids, ids[1:], strict=False)):
+            yield NOT_CANONICAL.finding(
+                f"the resources of `{row.node_id}` in {name} are none, or do not ascend", here
+            )
+        for resource in ids:
+            if resource not in members:
+                yield FOREIGN.finding(
+                    f"the row of `{row.node_id}` in {name} has `{resource}`, which is no "
+                    "invocation resource of the pool",
+                    here,
+                )
+        covered.update(ids)
+    for resource in sorted(members - covered):
+        yield UNCOVERED.finding(
+            f"invocation resource `{resource}` is in no liveness row of {name}",
+            facts.place_of(resource),
+        )
+
+
+def _check_peak(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+    rows = pool.invocation_liveness
+    if any(resource not in facts.minimum for row in rows for resource in row.resource_ids):
+        return
+    if not facts.sound(facts.groups[group]):
+        return
+    expected = peak_bytes(pool.invocation_liveness_mode, rows, facts.minimum)
+    derived = facts.derived_pools.get(group)
+    accepted = {expected} if derived is None else {expected, derived.minimum_invocation_peak_bytes}
+    if expected > U64_MAX:
+        yield OVERFLOW.finding(
+            f"the liveness rows of pool `{short(pool.pool_id)}` add up to {expected:,} bytes, "
+            "more than u64 holds",
+            f"{at}/minimum_invocation_peak_bytes",
+        )
+    elif pool.minimum_invocation_peak_bytes not in accepted:
+        yield PEAK.finding(
+            f"pool `{short(pool.pool_id)}` has an invocation peak of "
+            f"{pool.minimum_invocation_peak_bytes:,} bytes, but its rows need {expected:,}",
+            f"{at}/minimum_invocation_peak_bytes",
+            expected=expected,
+            actual=pool.minimum_invocation_peak_bytes,
+        )
+
+
+def _check_order(
+    facts: Facts, group: str, pool: DynamicPool, at: str, broken: bool
+) -> Iterator[Finding]:
+    if facts.order is None or facts.structure is None or broken:
+        return
+    order = facts.order
+    name = f"pool `{short(pool.pool_id)}`"
+    derived = facts.structure[group].liveness
+    stated, wanted = _as_rows(pool.invocation_liveness), _as_rows(derived.rows)
+    if stated != wanted:
+        ours = sorted(set(wanted) - set(stated))
+        theirs = sorted(set(stated) - set(wanted))
+        nodes = ", ".join(f"`{node}`" for node in sorted({row[0] for row in (*ours, *theirs)})[:4])
+        yield ROWS_NOT_DERIVED.finding(
+            f"the liveness rows of {name} differ from what the nodes list, at {nodes}",
+            f"{at}/invocation_liveness",
+            expected=[{"node_id": node, "resource_ids": list(ids)} for node, ids in ours],
+            actual=[{"node_id": node, "resource_ids": list(ids)} for node, ids in theirs],
+        )
+        return
+    mode = pool.invocation_liveness_mode
+    if mode != derived.mode:
+        reason = (
+            "it has program bindings"
+            if any(
+                getattr(member.kind, "tag", "") == "binding" for member in facts.groups[group]
+            )
+            else "its nodes are totally ordered"
+            if derived.mode == "total_order_reuse"
+            else "its nodes are not totally ordered"
+        )
+        yield MODE_NOT_DERIVED.finding(
+            f"{name} has mode {mode}, but {reason}, so the engine derives {derived.mode}",
+            f"{at}/invocation_liveness_mode",
+            expected=derived.mode,
+            actual=mode,
+        )
+    if mode == "total_order_reuse" and facts.execution != "in-order":
+        rows = sorted(pool.invocation_liveness, key=lambda row: order.position[row.node_id])
+        for left, right in zip(rows, rows[1:], strict=False):
+            if not order.precedes(order.position[left.node_id], order.position[right.node_id]):
+                yield ROWS_OVERLAP.finding(
+                    f"{name} reuses one extent for `{left.node_id}` and `{right.node_id}`, but "
+                    "neither happens before the other",
+                    f"{at}/invocation_liveness",
+                )
+
+
+def _as_rows(rows: Sequence[InvocationLiveness]) -> list[tuple[str, tuple[str, ...]]]:
+    return [(row.node_id, row.resource_ids) for row in rows]
+
+
+def _check_summary(facts: Facts) -> Iterator[Finding]:
+    memory, base = facts.memory, facts.subject.places.memory
+    sources: list[list[tuple[LivenessMode, Sequence[InvocationLiveness]]]] = [
+        [(pool.invocation_liveness_mode, pool.invocation_liveness) for pool in memory.dynamic_pools]
+    ]
+    if facts.structure is not None:
+        sources.append(
+            [(each.liveness.mode, each.liveness.rows) for each in facts.structure.values()]
+        )
+    summaries = [summarise_liveness(source) for source in sources]
+    modes = [mode for mode, _ in summaries]
+    if memory.invocation_liveness_mode not in modes:
+        yield GLOBAL_MODE.finding(
+            f"the plan's liveness mode is {memory.invocation_liveness_mode}, but its pools give "
+            f"{modes[0]}",
+            f"{base}/invocation_liveness_mode",
+            expected=modes[0],
+            actual=memory.invocation_liveness_mode,
+        )
+    stated = _as_rows(memory.invocation_liveness)
+    if all(stated != _as_rows(rows) for _, rows in summaries):
+        wanted = _as_rows(summaries[0][1])
+        ours = sorted(set(wanted) - set(stated))
+        theirs = sorted(set(stated) - set(wanted))
+        nodes = ", ".join(f"`{node}`" for node in sorted({row[0] for row in (*ours, *theirs)})[:4])
+        yield GLOBAL_ROWS.finding(
+            "the plan's liveness rows differ from its pools'"
+            + (f", at {nodes}" if nodes else " in their order"),
+            f"{base}/invocation_liveness",
+            expected=[{"node_id": node, "resource_ids": list(ids)} for node, ids in ours],
+            actual=[{"node_id": node, "resource_ids": list(ids)} for node, ids in theirs],
+        )
+    references = sum(len(row.resource_ids) for row in memory.invocation_liveness)
+    if references > MAXIMUM_REFERENCES:
+        yield TOO_MANY.finding(
+            f"the plan's liveness rows hold {references:,} references, more than "
+            f"{MAXIMUM_REFERENCES:,}",
+            f"{base}/invocation_liveness",
+        )

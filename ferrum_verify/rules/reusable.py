@@ -1,0 +1,448 @@
+"""Reusable execution: lanes, buckets, budgets and captured programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.canonical import bucket_id
+from ferrum_verify.derive.reusable import bucket_order, startup_capture_cases
+from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.documents.reusable import UniformDecode
+from ferrum_verify.findings import Finding, Rule, pointer
+from ferrum_verify.rules.pool import short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferrum_verify.documents.reusable import (
+        BucketSpec,
+        Capacity,
+        CapturedProgram,
+        ProgramPolicy,
+        ResolvedBucket,
+        ReusableExecution,
+    )
+    from ferrum_verify.facts import Facts
+
+POLICY = "format description, reusable execution"
+DERIVE = "seed 000, derive_reusable_execution"
+
+ZERO_LANES = Rule(
+    id="reusable.zero-lanes",
+    summary="Reusable execution has at least one lane.",
+    why="Without a lane no captured program can run.",
+    fix="Set `maximum_reusable_lanes` to 1 or more, or leave reusable execution out.",
+    source=POLICY,
+)
+LANES = Rule(
+    id="reusable.lanes-inconsistent",
+    summary="Executables and workspace ceilings are counted for the stated number of lanes.",
+    why="Each lane keeps its own workspace and executables: with more lanes than were counted, "
+    "memory runs out while programs are captured.",
+    fix="Set `maximum_reusable_lanes` to the number that the plan was derived for, or derive it "
+    "anew.",
+    source=DERIVE,
+    judgment="safety",
+)
+BUCKET_COUNT = Rule(
+    id="reusable.bucket-count",
+    summary="Reusable execution has 1 to 64 buckets.",
+    why="The engine refuses others.",
+    fix="Merge buckets, or leave reusable execution out.",
+    source=POLICY,
+)
+ZERO_CAPACITY = Rule(
+    id="reusable.zero-capacity",
+    summary="A bucket's capacities are at least 1.",
+    why="A bucket for 0 sequences, tokens or pages covers no shape.",
+    fix="Give each capacity a positive value.",
+    source=POLICY,
+)
+BUCKET_ORDER = Rule(
+    id="reusable.bucket-order",
+    summary="A plan's buckets ascend by class, sequences, tokens and pages.",
+    why="The runtime takes the first bucket that covers a batch: out of order, it takes a larger "
+    "one than it needs.",
+    fix="Sort the buckets.",
+    source=POLICY,
+)
+BUCKET_NESTING = Rule(
+    id="reusable.bucket-nesting",
+    summary="Within a class each bucket covers the one before and differs from it.",
+    why="Of two buckets that do not cover each other, neither is the right one for some batch.",
+    fix="Let each bucket of the class grow in every dimension, or give it another class.",
+    source=POLICY,
+)
+BUCKET_IDENTITY = Rule(
+    id="reusable.bucket-identity",
+    summary="A bucket's id is the hash of its class and capacity.",
+    why="Captured programs and binding arenas are found by this id.",
+    fix="Recompute `bucket_id`.",
+    source="format description, canonical fingerprints",
+)
+BUDGET_POOL = Rule(
+    id="reusable.budget-pool",
+    summary="A budget names a pool of the plan, and budgets ascend by pool, each once.",
+    why="A budget for an unknown pool reserves nothing.",
+    fix="Sort the budgets by `pool_id` and remove those without a pool.",
+    source=POLICY,
+)
+BUDGET_ZERO = Rule(
+    id="reusable.budget-zero",
+    summary="A budget is more than 0 bytes.",
+    why="The engine writes no empty budgets, so the plan was not derived by it.",
+    fix="Remove the budget.",
+    source=POLICY,
+)
+BUDGET = Rule(
+    id="reusable.budget",
+    summary="A bucket's budget in a pool is what its slots and rows need at the bucket's shape.",
+    why="A captured program writes to fixed addresses: with a smaller budget it writes past them.",
+    fix="Use the budgets that the finding expects.",
+    source=DERIVE,
+    judgment="safety",
+)
+SHAPE = Rule(
+    id="reusable.shape-outside-demand",
+    summary="Every Step and invocation resource is defined at every bucket's shape.",
+    why="A captured program of the bucket would ask for bytes that no formula gives.",
+    fix="Raise the demand's maxima, or lower the bucket's capacity.",
+    source=DERIVE,
+    judgment="safety",
+)
+EXECUTABLES = Rule(
+    id="reusable.executables",
+    summary="Device executables are nodes times start-up capture cases times lanes.",
+    why="The device reserves this many; with fewer, a capture fails while the server starts.",
+    fix="Recompute `maximum_device_executables`.",
+    source=DERIVE,
+)
+NO_NODES = Rule(
+    id="reusable.no-nodes",
+    summary="Reusable execution has at least one node to capture.",
+    why="There is nothing to capture.",
+    fix="Leave reusable execution out.",
+    source=DERIVE,
+)
+PROGRAM_COUNT = Rule(
+    id="reusable.program-count",
+    summary="A program policy has 1 to 256 programs.",
+    why="The engine refuses others.",
+    fix="Leave programs out, or leave the policy out.",
+    source=POLICY,
+)
+PROGRAM_ORDER = Rule(
+    id="reusable.program-order",
+    summary="Programs ascend by class, decode before prefill, then by their shape.",
+    why="The runtime looks programs up in this order, and the policy is hashed in it.",
+    fix="Sort the programs and remove repeated ones.",
+    source=POLICY,
+)
+PROGRAM_CLASS = Rule(
+    id="reusable.program-class",
+    summary="A program's shape belongs to one class.",
+    why="Of two classes with the same shape it is open which program runs a batch.",
+    fix="Remove the shape from one of the classes.",
+    source=POLICY,
+)
+PROGRAM_SHAPE = Rule(
+    id="reusable.program-shape",
+    summary="A program's shape is consistent in itself.",
+    why="A capture for a shape that no batch can have is never replayed.",
+    fix="Decode: token capacity is requests times query tokens. Prefill: processed tokens and "
+    "token capacity stay within the prompt. All counts but the processed tokens are positive.",
+    source=POLICY,
+)
+PROGRAM_PREDECESSOR = Rule(
+    id="reusable.program-predecessor",
+    summary="A prefill that starts past token 0 has the program that gets it there.",
+    why="Its start is never reached by captured programs alone.",
+    fix="Add the prefill of the same class and prompt from 0 to where this one starts.",
+    source=POLICY,
+)
+PROGRAM_BUCKET = Rule(
+    id="reusable.program-bucket",
+    summary="Every program has a bucket of its class that covers its shape.",
+    why="A program without a bucket has no workspace to run in.",
+    fix="Add a bucket to the class, or enlarge its last one.",
+    source=POLICY,
+)
+PROGRAM_PASSES = Rule(
+    id="reusable.program-passes",
+    summary="Start-up programs have at least one pass of each sort; on-demand ones 1, 1 and 0.",
+    why="A program that was not warmed up, captured and validated at start-up cannot be sealed.",
+    fix="Set warm-up, capture and replay-validation passes accordingly.",
+    source=POLICY,
+)
+
+
+def check_policy(
+    lanes: int,
+    buckets: Sequence[tuple[str, Capacity, str]],
+    program_policy: ProgramPolicy | None,
+    at: str,
+) -> Iterator[Finding]:
+    """The rules that hold wherever reusable execution is stated: plan, problem or policy.
+
+    ``buckets`` are class id, capacity and JSON pointer, in canonical order.
+    """
+    if lanes == 0:
+        yield ZERO_LANES.finding(
+            "reusable execution has 0 lanes", f"{at}/maximum_reusable_lanes"
+        )
+    if not 1 <= len(buckets) <= 64:
+        yield BUCKET_COUNT.finding(
+            f"reusable execution has {len(buckets):,} buckets, not 1 to 64", f"{at}/buckets"
+        )
+    last: dict[str, tuple[int, int, int]] = {}
+    for class_id, capacity, place in buckets:
+        shape = (capacity.maximum_sequences, capacity.maximum_tokens, capacity.maximum_pages)
+        if not all(shape):
+            yield ZERO_CAPACITY.finding(
+                f"a bucket of class `{class_id}` has capacity {_capacity(shape)}", place
+            )
+        elif class_id in last:
+            before = last[class_id]
+            if shape == before or any(n < b for n, b in zip(shape, before, strict=True)):
+                yield BUCKET_NESTING.finding(
+                    f"in class `{class_id}` the bucket of {_capacity(shape)} does not grow past "
+                    f"the one of {_capacity(before)}",
+                    place,
+                )
+        last[class_id] = shape
+    if program_policy is not None:
+        capacities: dict[str, list[Capacity]] = {}
+        for class_id, capacity, _ in buckets:
+            capacities.setdefault(class_id, []).append(capacity)
+        yield from _check_programs(program_policy, capacities, f"{at}/program_policy")
+
+
+def _capacity(shape: tuple[int, int, int]) -> str:
+    return f"{shape[0]:,} sequences, {shape[1]:,} tokens and {shape[2]:,} pages"
+
+
+def _program_key(program: CapturedProgram) -> tuple[str, int, tuple[int, ...]]:
+    return (program.class_id, *_shape_key(program))
+
+
+def _shape_key(program: CapturedProgram) -> tuple[int, tuple[int, ...]]:
+    shape = program.shape
+    if isinstance(shape, UniformDecode):
+        return 0, (
+            shape.request_capacity,
+            shape.token_capacity,
+            shape.query_tokens_per_sequence,
+        )
+    return 1, (shape.tokens_processed, shape.token_capacity, shape.total_prompt_tokens)
+
+
+def _describe(program: CapturedProgram) -> str:
+    shape = program.shape
+    if isinstance(shape, UniformDecode):
+        return (
+            f"the decode program of class `{program.class_id}` for {shape.request_capacity:,} "
+            f"requests of {shape.query_tokens_per_sequence:,} tokens"
+        )
+    return (
+        f"the prefill program of class `{program.class_id}` for {shape.token_capacity:,} tokens "
+        f"from {shape.tokens_processed:,} of {shape.total_prompt_tokens:,}"
+    )
+
+
+def _check_programs(
+    policy: ProgramPolicy, capacities: dict[str, list[Capacity]], at: str
+) -> Iterator[Finding]:
+    passes = (policy.warmup_passes, policy.capture_passes, policy.replay_validation_passes)
+    sealed = policy.catalog_lifetime == "startup_sealed"
+    if (sealed and not all(passes)) or (not sealed and passes != (1, 1, 0)):
+        yield PROGRAM_PASSES.finding(
+            f"a {policy.catalog_lifetime} catalog has {passes[0]:,} warm-up, {passes[1]:,} "
+            f"capture and {passes[2]:,} replay-validation passes",
+            at,
+        )
+    programs = policy.programs
+    if not 1 <= len(programs) <= 256:
+        yield PROGRAM_COUNT.finding(
+            f"the program policy has {len(programs):,} programs, not 1 to 256", f"{at}/programs"
+        )
+    keys = {_program_key(program) for program in programs}
+    class_of: dict[tuple[int, tuple[int, ...]], str] = {}
+    for index, program in enumerate(programs):
+        here = f"{at}/programs/{index}"
+        if index and _program_key(programs[index - 1]) >= _program_key(program):
+            yield PROGRAM_ORDER.finding(
+                f"{_describe(program)} does not ascend past the one before", here
+            )
+        owner = class_of.setdefault(_shape_key(program), program.class_id)
+        if owner != program.class_id:
+            yield PROGRAM_CLASS.finding(
+                f"{_describe(program)} has the shape of one of class `{owner}`", here
+            )
+        yield from _check_shape(program, keys, here)
+        shape = program.shape
+        requests = shape.request_capacity if isinstance(shape, UniformDecode) else 1
+        if not any(
+            capacity.maximum_sequences >= requests
+            and capacity.maximum_tokens >= shape.token_capacity
+            for capacity in capacities.get(program.class_id, ())
+        ):
+            yield PROGRAM_BUCKET.finding(
+                f"no bucket of class `{program.class_id}` covers {_describe(program)}", here
+            )
+
+
+def _check_shape(
+    program: CapturedProgram, keys: set[tuple[str, int, tuple[int, ...]]], at: str
+) -> Iterator[Finding]:
+    shape = program.shape
+    if isinstance(shape, UniformDecode):
+        product = shape.request_capacity * shape.query_tokens_per_sequence
+        if not product or product != shape.token_capacity:
+            yield PROGRAM_SHAPE.finding(
+                f"{_describe(program)} has a token capacity of {shape.token_capacity:,}, not the "
+                f"product {product:,}",
+                f"{at}/shape/token_capacity",
+                expected=product,
+                actual=shape.token_capacity,
+            )
+        return
+    end = shape.tokens_processed + shape.token_capacity
+    if not shape.token_capacity or end > shape.total_prompt_tokens:
+        yield PROGRAM_SHAPE.finding(
+            f"{_describe(program)} has no tokens, or ends past its prompt", f"{at}/shape"
+        )
+    start = shape.tokens_processed
+    predecessor = (program.class_id, 1, (0, start, shape.total_prompt_tokens))
+    if start and predecessor not in keys:
+        yield PROGRAM_PREDECESSOR.finding(
+            f"{_describe(program)} has no program that processes its first {start:,} tokens", at
+        )
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """All rules of a memory plan's reusable execution."""
+    reusable = facts.memory.reusable_execution
+    if reusable is None:
+        return
+    at = f"{facts.subject.places.memory}/reusable_execution"
+    specs = [resolved.bucket for resolved in reusable.buckets]
+    order = sorted(range(len(specs)), key=lambda index: bucket_order(specs[index]))
+    yield from check_policy(
+        reusable.maximum_reusable_lanes,
+        [
+            (specs[i].class_id, specs[i].capacity, f"{at}/buckets/{i}/bucket/capacity")
+            for i in order
+        ],
+        reusable.program_policy,
+        at,
+    )
+    if order != list(range(len(specs))):
+        yield BUCKET_ORDER.finding(
+            "the buckets do not ascend by class, sequences, tokens and pages", f"{at}/buckets"
+        )
+    yield from check_identities(specs, f"{at}/buckets", "bucket/bucket_id")
+    yield from _check_executables(facts, reusable, at)
+    for index, resolved in enumerate(reusable.buckets):
+        yield from _check_budgets(facts, index, resolved, f"{at}/buckets/{index}/pool_budgets")
+
+
+def check_identities(
+    specs: Sequence[BucketSpec], at: str, member: str
+) -> Iterator[Finding]:
+    """Whether each bucket's id is the hash of its class and capacity."""
+    for index, spec in enumerate(specs):
+        expected = bucket_id(
+            spec.class_id,
+            spec.capacity.maximum_sequences,
+            spec.capacity.maximum_tokens,
+            spec.capacity.maximum_pages,
+        )
+        if spec.bucket_id != expected:
+            yield BUCKET_IDENTITY.finding(
+                f"bucket {index} of class `{spec.class_id}` has another id than its class and "
+                "capacity give",
+                f"{at}/{index}/{member}",
+                expected=expected,
+                actual=spec.bucket_id,
+            )
+
+
+def _check_executables(facts: Facts, reusable: ReusableExecution, at: str) -> Iterator[Finding]:
+    lanes = reusable.maximum_reusable_lanes
+    implied = facts.implied_lanes
+    if implied is not None and implied != lanes and lanes:
+        yield LANES.finding(
+            f"reusable execution has {lanes:,} lanes, but executables and workspace ceilings are "
+            f"counted for {implied:,}",
+            f"{at}/maximum_reusable_lanes",
+            expected=implied,
+            actual=lanes,
+        )
+        return
+    if facts.subject.nodes is None:
+        if reusable.maximum_device_executables == 0:
+            yield EXECUTABLES.finding(
+                "the plan reserves 0 device executables", f"{at}/maximum_device_executables"
+            )
+        return
+    nodes = len(facts.subject.nodes)
+    if nodes == 0:
+        yield NO_NODES.finding("reusable execution has no node to capture", at)
+        return
+    cases = startup_capture_cases(len(reusable.buckets), reusable.program_policy)
+    expected = nodes * cases * lanes
+    if expected > U64_MAX:
+        yield EXECUTABLES.finding(
+            f"{nodes:,} nodes, {cases:,} capture cases and {lanes:,} lanes need more executables "
+            "than u64 holds",
+            f"{at}/maximum_device_executables",
+        )
+    elif lanes and cases and reusable.maximum_device_executables != expected:
+        yield EXECUTABLES.finding(
+            f"the plan reserves {reusable.maximum_device_executables:,} device executables, but "
+            f"{nodes:,} nodes, {cases:,} capture cases and {lanes:,} lanes need {expected:,}",
+            f"{at}/maximum_device_executables",
+            expected=expected,
+            actual=reusable.maximum_device_executables,
+        )
+
+
+def _check_budgets(
+    facts: Facts, index: int, resolved: ResolvedBucket, at: str
+) -> Iterator[Finding]:
+    budgets = resolved.pool_budgets
+    name = f"bucket {index} of class `{resolved.bucket.class_id}`"
+    ids = [budget.pool_id for budget in budgets]
+    if any(left >= right for left, right in zip(ids, ids[1:], strict=False)):
+        yield BUDGET_POOL.finding(f"the budgets of {name} do not ascend by pool, each once", at)
+    for place, budget in enumerate(budgets):
+        if budget.pool_id not in facts.groups:
+            yield BUDGET_POOL.finding(
+                f"{name} has a budget for pool `{short(budget.pool_id)}`, which is not in the plan",
+                f"{at}/{place}/pool_id",
+            )
+        elif budget.step_bytes == 0 == budget.invocation_bytes:
+            yield BUDGET_ZERO.finding(
+                f"{name} has a budget of 0 bytes for pool `{short(budget.pool_id)}`",
+                f"{at}/{place}",
+            )
+    stated = {budget.pool_id: (budget.step_bytes, budget.invocation_bytes) for budget in budgets}
+    positions = {budget.pool_id: place for place, budget in enumerate(budgets)}
+    for pool in facts.groups:
+        accepted = facts.budgets_at(index, pool)
+        if isinstance(accepted, str):
+            yield SHAPE.finding(f"at the shape of {name} {accepted}", at)
+            continue
+        actual = stated.get(pool, (0, 0))
+        if not accepted or actual in accepted:
+            continue
+        if pool in stated and actual == (0, 0):
+            continue
+        expected = accepted[-1]
+        yield BUDGET.finding(
+            f"{name} budgets {actual[0]:,} step and {actual[1]:,} invocation bytes in pool "
+            f"`{short(pool)}`, but its slots and rows need {expected[0]:,} and {expected[1]:,}",
+            pointer(at, positions[pool]) if pool in positions else at,
+            expected={"step_bytes": expected[0], "invocation_bytes": expected[1]},
+            actual={"step_bytes": actual[0], "invocation_bytes": actual[1]},
+        )
