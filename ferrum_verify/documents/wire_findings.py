@@ -6,12 +6,13 @@ to, and what stands there; its location is a pointer that resolves in the docume
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.documents.json_text import LONG_NUMBER, printable, quoted
 from ferrum_verify.documents.primitives import U16_MAX, U32_MAX, U64_MAX
 from ferrum_verify.findings import pointer
+from ferrum_verify.rules.checkpoint_wire import declaration_finding
 from ferrum_verify.rules.wire import (
     CONTRACT_VERSION,
     FINGERPRINT,
@@ -97,6 +98,9 @@ def wire_faults(error: ValidationError, document: Any) -> Iterator[WireFault]:
 
 def finding_of(fault: WireFault, base: str = "") -> Finding:
     """The finding that states a fault in one sentence."""
+    declared = declaration_finding(fault)
+    if declared is not None:
+        return replace(declared, location=base + declared.location)
     rule, sentence = _judge(fault)
     return rule.finding(sentence, pointer(base, *fault.steps))
 

@@ -10,6 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 from ferrum_verify.findings import DELETE, Example, Rule
+from ferrum_verify.rules.checkpoint_wire import (
+    INPUT_ORDER,
+    MALFORMED_BINDING,
+    PORT_PROFILE,
+    STATE_PORTS,
+)
+
+DECLARATIONS = (STATE_PORTS, INPUT_ORDER, PORT_PROFILE, MALFORMED_BINDING)
+"""The wire rules of checkpoint declarations, which have a file of their own."""
 
 _FORMAT = "wire format, «Wire rules»"
 _MEMORY_WIRE = "seed 000, `MemoryPlanWire` (`deny_unknown_fields`); wire format, «Wire rules»"

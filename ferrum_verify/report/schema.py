@@ -1,0 +1,128 @@
+"""JSON Schema of the report, ``ferrum-verify/report/v1``."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from ferrum_verify.findings import Family, Judgment, Severity
+from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS, Execution
+from ferrum_verify.subject import Kind
+
+_COUNT = {"type": "integer", "minimum": 0}
+_TEXT = {"type": "string"}
+_FLAG = {"type": "boolean"}
+
+
+def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": required | (optional or {}),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def _one_of(*values: str) -> dict[str, Any]:
+    return {"enum": list(values)}
+
+
+def _counterexample() -> dict[str, Any]:
+    shape = _object({"sequences": _COUNT, "tokens": _COUNT, "pages": _COUNT})
+    use = _object({"resource": _TEXT, "node": _TEXT})
+    extent = _object({"resource": _TEXT, "start": _COUNT, "end": _COUNT})
+    judges = {"permitted_by": _TEXT, "refused_by": _TEXT}
+    return {
+        "oneOf": [
+            _object(
+                {
+                    "kind": {"const": "schedule"},
+                    "nodes": _list(_object({"id": _TEXT, "start": _COUNT, "end": _COUNT})),
+                    "left": use,
+                    "right": use,
+                    "at": _COUNT,
+                }
+            ),
+            _object(
+                {
+                    "kind": {"const": "overlap"},
+                    "shape": shape,
+                    "left": extent,
+                    "right": extent,
+                    "byte": _COUNT,
+                }
+            ),
+            _object(
+                {"kind": {"const": "shape"}, "shape": shape},
+                {"bytes": _COUNT, "limit": _COUNT, "overflow": {"const": True}},
+            ),
+            _object({"kind": {"const": "span"}, "tokens": _COUNT} | judges),
+            _object(
+                {"kind": {"const": "span"}}
+                | dict.fromkeys(("processed", "boundary", "prompt"), _COUNT)
+                | judges
+            ),
+        ]
+    }
+
+
+def report_schema() -> dict[str, Any]:
+    """The schema of a whole report."""
+    finding = _object(
+        {
+            "rule": {"type": "string", "pattern": "^[a-z]+\\.[a-z0-9-]+$"},
+            "family": _one_of(*get_args(Family)),
+            "judgment": _one_of(*get_args(Judgment)),
+            "severity": _one_of(*get_args(Severity)),
+            "message": _TEXT,
+            "location": {"type": "string", "pattern": "^(/.*)?$"},
+        },
+        {"expected": {}, "actual": {}, "counterexample": {"$ref": "#/$defs/counterexample"}},
+    )
+    slot = _object(
+        {"pool_id": _TEXT, "resource_ids": _list(_TEXT)},
+        {
+            "in_order": _FLAG,
+            "fenced": _FLAG,
+            "concurrent": _FLAG,
+            "hazards": _list(
+                {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2},
+            ),
+        },
+    )
+    document = _object(
+        {
+            "source": _TEXT,
+            "verdict": _one_of(*VERDICTS),
+            "findings": _list({"$ref": "#/$defs/finding"}),
+            "slots": _list({"$ref": "#/$defs/slot"}),
+            "timings": {
+                "type": "object",
+                "description": "Seconds by phase.",
+                "additionalProperties": {"type": "number", "minimum": 0},
+            },
+        },
+        {
+            "kind": _one_of(*get_args(Kind)),
+            "obligations": _object(dict.fromkeys(("proved", "refuted", "undecided"), _COUNT)),
+        },
+    )
+    whole = _object(
+        {
+            "schema": {"const": REPORT_SCHEMA},
+            "tool": _object({"name": {"const": "ferrum-verify"}, "version": _TEXT}),
+            "execution": _one_of(*get_args(Execution)),
+            "documents": _list({"$ref": "#/$defs/document"}),
+            "summary": _object(dict.fromkeys(VERDICTS, _COUNT)),
+        }
+    )
+    definitions = {
+        "document": document,
+        "finding": finding,
+        "slot": slot,
+        "counterexample": _counterexample(),
+    }
+    return {"title": REPORT_SCHEMA, **whole, "$defs": definitions}
