@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
-from ferrum_verify.documents.catalog import CapabilityCatalog, CheckpointProvider
-from ferrum_verify.documents.checkpoint import CheckpointInputs
+from ferrum_verify.documents.catalog import CapabilityCatalog, CheckpointProvider, PortStorage
+from ferrum_verify.documents.checkpoint import CheckpointInputs, LegalStorageProfile
 from ferrum_verify.documents.execution_plan import ExecutionPlan
 from ferrum_verify.documents.memory_plan import DynamicDescriptor
-from ferrum_verify.documents.node import PlanNode
+from ferrum_verify.documents.node import PlanNode, ValueBinding
 from ferrum_verify.documents.policy import RuntimePolicy
 from ferrum_verify.documents.primitives import Identity, WireModel
 from ferrum_verify.documents.program import ModelProgram, ProgramState
+from ferrum_verify.documents.storage import AcceptedStorage, StorageContract
+from ferrum_verify.value_storage import malformed_reason
 
 
 class Bundle(WireModel):
@@ -30,16 +33,51 @@ class _Part(WireModel):
     model_config = ConfigDict(extra="ignore")
 
 
+class WellFormedBinding(ValueBinding):
+    """A binding whose components can hold its value.
+
+    In an audited plan that is a rule of its own; here a plan that breaks it is no document.
+    """
+
+    @model_validator(mode="after")
+    def _well_formed(self) -> Self:
+        if (reason := malformed_reason(self)) is not None:
+            raise PydanticCustomError(
+                "malformed_binding",
+                "The binding of value {value_id} is malformed: {reason}",
+                {"value_id": self.value_id, "reason": reason},
+            )
+        return self
+
+
+class CheckpointNode(PlanNode):
+    """A plan's node as the checkpoint derivation reads it."""
+
+    values: Annotated[tuple[WellFormedBinding, ...], Field(strict=False)]
+
+
+class LegalStorageContract(StorageContract):
+    """A storage contract whose profile is legal."""
+
+    profile: LegalStorageProfile
+
+
+class CheckpointDescriptor(DynamicDescriptor):
+    """A descriptor as the checkpoint derivation reads it."""
+
+    storage: LegalStorageContract
+
+
 class CheckpointMemory(_Part):
     """The memory plan as the checkpoint derivation reads it."""
 
-    dynamic_descriptors: Annotated[tuple[DynamicDescriptor, ...], Field(strict=False)]
+    dynamic_descriptors: Annotated[tuple[CheckpointDescriptor, ...], Field(strict=False)]
 
 
 class CheckpointPayload(_Part):
     """The plan's payload as the checkpoint derivation reads it."""
 
-    nodes: Annotated[tuple[PlanNode, ...], Field(strict=False)]
+    nodes: Annotated[tuple[CheckpointNode, ...], Field(strict=False)]
     memory: CheckpointMemory
 
 
@@ -57,10 +95,24 @@ class CheckpointProgram(_Part):
     checkpoint_inputs: CheckpointInputs | None = None
 
 
+class LegalAcceptedStorage(AcceptedStorage):
+    """The profiles that a provider accepts, all of them legal."""
+
+    accepted_profiles: Annotated[tuple[LegalStorageProfile, ...], Field(strict=False)]
+
+
+class LegalPortStorage(PortStorage):
+    """The storage that a provider accepts at one of its ports, all of it legal."""
+
+    storage: LegalAcceptedStorage
+
+
 class PartialProvider(CheckpointProvider):
     """A provider as the checkpoint derivation reads it."""
 
     model_config = ConfigDict(extra="ignore")
+
+    dynamic_storage_bindings: Annotated[tuple[LegalPortStorage, ...], Field(strict=False)]
 
 
 class CheckpointCatalog(_Part):

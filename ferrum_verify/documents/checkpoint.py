@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_serializer, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_serializer, model_validator
 from pydantic_core import PydanticCustomError
 
 from ferrum_verify.documents.primitives import (
@@ -18,6 +19,10 @@ from ferrum_verify.documents.primitives import (
     variant_tag,
 )
 from ferrum_verify.documents.storage import StorageProfile
+from ferrum_verify.rules.storage_profiles import profile_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 InputDependency = Literal["exact_token_prefix", "entire_token_input"]
 PartitionNumerics = Literal[
@@ -36,9 +41,28 @@ CONTRACT_VERSION = Version(major=1, minor=0)
 
 def _known_version(version: Version) -> None:
     if version != CONTRACT_VERSION:
+        raise PydanticCustomError("contract_version", "Checkpoint contract version should be 1.0")
+
+
+def _legal_profile(profile: StorageProfile) -> StorageProfile:
+    if (fault := profile_fault(profile)) is not None:
         raise PydanticCustomError(
-            "contract_version", "Checkpoint contract version should be 1.0"
+            "storage_profile", "Storage profile should not be {fault}", {"fault": fault}
         )
+    return profile
+
+
+LegalStorageProfile = Annotated[StorageProfile, AfterValidator(_legal_profile)]
+"""A storage profile that some allocator can really serve."""
+
+
+def _ascend(keys: Iterable[Any]) -> bool:
+    return all(left < right for left, right in pairwise(keys))
+
+
+def smallest_legal(minimum_tokens: int, alignment: int) -> int:
+    """The smallest aligned count of tokens that is at least the minimum; may pass u64."""
+    return -(-minimum_tokens // alignment) * alignment
 
 
 class TokenSpan(WireModel):
@@ -49,8 +73,8 @@ class TokenSpan(WireModel):
 
     @property
     def smallest(self) -> int:
-        """The smallest legal count of tokens; may pass u64 in an unvalidated span."""
-        return -(-self.minimum_tokens // self.alignment) * self.alignment
+        """The smallest legal count of tokens."""
+        return smallest_legal(self.minimum_tokens, self.alignment)
 
     def permits(self, tokens: int) -> bool:
         """Whether ``tokens`` is a legal count."""
@@ -92,8 +116,15 @@ class StatePort(WireModel):
 
     role: Role
     ordinal: U64
-    storage_profile: StorageProfile
+    storage_profile: LegalStorageProfile
     layout: StateLayout
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The order in which the ports of a contract ascend."""
+        profile = self.storage_profile
+        view = 0 if isinstance(profile.view, str) else profile.view.block_bytes
+        return (self.role != "input", self.ordinal, profile.block_bytes or 0, view)
 
 
 class ProviderContract(Variant):
@@ -108,15 +139,25 @@ class ProviderContract(Variant):
     state_ports: Annotated[tuple[StatePort, ...], Field(strict=False)] = ()
 
     @model_validator(mode="after")
-    def _version(self) -> Self:
+    def _canonical(self) -> Self:
         _known_version(self.contract_version)
+        if not _ascend(port.key for port in self.state_ports):
+            raise PydanticCustomError(
+                "port_order",
+                "State ports should ascend by role, ordinal and storage profile, each once",
+            )
         return self
 
+    @model_serializer(mode="wrap")
+    def _wrap(self, handler: Any) -> dict[str, Any]:
+        contract: dict[str, Any] = handler(self)
+        if not self.state_ports:
+            contract.pop("state_ports", None)
+        return {self.tag: contract}
+
     def contract_wire(self) -> dict[str, Any]:
-        """The contract without its variant's tag; an empty list of ports is left out."""
+        """The contract's JSON without the tag of its variant."""
         wire: dict[str, Any] = self.to_wire()[self.tag]
-        if not wire["state_ports"]:
-            del wire["state_ports"]
         return wire
 
 
@@ -136,7 +177,7 @@ class StateSemantics(Variant):
     input_dependency: InputDependency
 
     @model_validator(mode="after")
-    def _version(self) -> Self:
+    def _canonical(self) -> Self:
         _known_version(self.contract_version)
         return self
 
@@ -157,8 +198,13 @@ class CheckpointInputs(WireModel):
     output_only_inputs: Annotated[tuple[Identity, ...], Field(strict=False)] = ()
 
     @model_validator(mode="after")
-    def _disjoint(self) -> Self:
+    def _canonical(self) -> Self:
         _known_version(self.contract_version)
+        for field in ("conditioning_inputs", "output_only_inputs"):
+            if not _ascend(getattr(self, field)):
+                raise PydanticCustomError(
+                    "input_order", "{field} should ascend, each once", {"field": field}
+                )
         named = [self.token_input, *self.conditioning_inputs, *self.output_only_inputs]
         if len(set(named)) != len(named):
             raise PydanticCustomError(

@@ -1,0 +1,71 @@
+"""From a bundle document to its checkpoint: reading, refusing, deriving."""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from ferrum_verify.derive.checkpoint import derive_checkpoint
+from ferrum_verify.documents.bundle import CheckpointBundle
+from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
+from ferrum_verify.documents.wire_findings import wire_findings
+from ferrum_verify.errors import DerivationError, DocumentError, summarise
+from ferrum_verify.rules.checkpoint import refusal_finding
+from ferrum_verify.subject import Places
+
+if TYPE_CHECKING:
+    from ferrum_verify.derive.checkpoint_layout import SequenceCheckpoint
+
+BUNDLE_PLACES = Places(
+    plan="/plan",
+    payload="/plan/payload",
+    nodes="/plan/payload/nodes",
+    memory="/plan/payload/memory",
+    retained="/plan/payload/retained_completion_values",
+    program="/program",
+    catalog="/catalog",
+    policy="/policy",
+)
+
+
+def derive_from_document(bundle: dict[str, Any] | str | os.PathLike[str]) -> SequenceCheckpoint:
+    """The checkpoint of a bundle; see ``derive_sequence_checkpoint``, its public name."""
+    document = _one_document(bundle)
+    try:
+        parts = CheckpointBundle.model_validate(document)
+    except ValidationError as error:
+        findings = wire_findings(error, document)
+        raise DocumentError(summarise(findings), findings) from None
+    derivation = derive_checkpoint(
+        parts.program,
+        parts.plan.payload.nodes,
+        parts.plan.payload.memory.dynamic_descriptors,
+        parts.catalog.providers,
+    )
+    if derivation.refusals:
+        findings = [refusal_finding(refusal, BUNDLE_PLACES) for refusal in derivation.refusals]
+        raise DerivationError(summarise(findings), findings)
+    return derivation.checkpoint
+
+
+def _one_document(bundle: dict[str, Any] | str | os.PathLike[str]) -> Any:
+    if isinstance(bundle, str | os.PathLike):
+        # One more than is wanted shows that there are several.
+        loaded = _only(list(islice(read_documents(bundle), 2)))
+    else:
+        loaded = from_memory(bundle)
+    if loaded.findings:
+        raise DocumentError(summarise(loaded.findings), loaded.findings)
+    return loaded.value
+
+
+def _only(documents: list[LoadedDocument]) -> LoadedDocument:
+    if len(documents) != 1:
+        raise DocumentError(
+            f"{documents[0].source} is not the only document of its file, and a checkpoint is "
+            "derived from one"
+        )
+    return documents[0]

@@ -1,0 +1,69 @@
+"""The bytes that a checkpoint copies: one range for each state, disjoint or identical."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ferrum_verify.sizes import demand_bytes, maximal_shape, tensor_storage_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ferrum_verify.derive.checkpoint_layout import LayoutState
+
+
+def largest_boundary(state: LayoutState) -> int:
+    """The most tokens of a token-major prefix that the state's resource can hold."""
+    demand = state.descriptor.demand
+    return demand_bytes(demand, maximal_shape(demand)) // tensor_storage_bytes(state.tensor)
+
+
+def byte_range(state: LayoutState, boundary: int) -> tuple[int, int]:
+    """The bytes ``[start, end)`` of its resource that a state takes after ``boundary`` tokens.
+
+    A boundary value takes its tensor once, a token-major prefix once a token.
+    """
+    size = tensor_storage_bytes(state.tensor)
+    if state.layout == "token_major_prefix":
+        size *= boundary
+    return state.offset_bytes, state.offset_bytes + size
+
+
+def conflict(states: Iterable[LayoutState]) -> str | None:
+    """Why two states cannot be copied independently, or None if all can (``validate_aliases``).
+
+    On one resource the ranges at the largest boundary are disjoint, or they are equal and
+    everything that gives the bytes their meaning is too.
+    """
+    by_resource: dict[str, list[LayoutState]] = {}
+    for state in states:
+        by_resource.setdefault(state.resource_id, []).append(state)
+    for resource_id in sorted(by_resource):
+        ranges = sorted(
+            (
+                (byte_range(state, largest_boundary(state)), state)
+                for state in by_resource[resource_id]
+            ),
+            key=lambda entry: entry[0],
+        )
+        # Sorted by start, any two ranges that meet have two neighbours that meet.
+        for (left, first), (right, second) in pairwise(ranges):
+            if left[1] <= right[0] or (left == right and _same_content(first, second)):
+                continue
+            return (
+                f"states {first.state_id} and {second.state_id} overlap in {resource_id}, at "
+                f"bytes {left[0]:,} to {left[1]:,} and {right[0]:,} to {right[1]:,}, "
+                "and are not the same content in the same form"
+            )
+    return None
+
+
+def _same_content(left: LayoutState, right: LayoutState) -> bool:
+    return (
+        left.tensor == right.tensor
+        and left.layout == right.layout
+        and left.semantics == right.semantics
+        and left.descriptor.storage == right.descriptor.storage
+        and left.descriptor.initialization == right.descriptor.initialization
+    )

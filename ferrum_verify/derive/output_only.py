@@ -1,0 +1,112 @@
+"""Output-only inputs must not reach state: a fixed point over values, aliases and nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING
+
+from ferrum_verify.documents.node import TokenWork
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferrum_verify.documents.node import PlanNode
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedState:
+    """A node with a state effect that an output-only input reaches; ``origin`` is that input."""
+
+    origin: str
+    node_index: int
+    node_id: str
+    state_id: str
+
+
+def reached_state(output_only: Sequence[str], nodes: Sequence[PlanNode]) -> ReachedState | None:
+    """The first node with a state effect, read or write, that an output-only input can affect.
+
+    The engine sweeps all nodes in plan order until nothing changes, and before each sweep
+    spreads through exact aliases. This visits a node only once something it reads is
+    affected, in the same order, so that cost follows the edges and not the sweeps squared.
+    Which origin is named follows the engine too: a node takes that of its first affected
+    input in listed order, then of the value that its work is counted by; an alias class
+    takes that of its greatest affected member by id.
+    """
+    if not output_only:
+        return None
+    classes = alias_classes(nodes)
+    readers: dict[str, list[int]] = {}
+    for index, node in enumerate(nodes):
+        for value_id in _reads(node):
+            readers.setdefault(value_id, []).append(index)
+
+    affected: dict[str, str] = {}
+    visited: set[int] = set()
+    spread: set[int] = set()
+    fresh: list[str] = []
+
+    def affect(value_id: str, origin: str) -> None:
+        if value_id not in affected:
+            affected[value_id] = origin
+            fresh.append(value_id)
+
+    for value_id in sorted(output_only):
+        affect(value_id, value_id)
+    while fresh:
+        touched = {id(classes[value]): classes[value] for value in fresh if value in classes}
+        for key, members in touched.items():
+            if key not in spread:
+                spread.add(key)
+                origin = affected[max(member for member in members if member in affected)]
+                for member in members:
+                    affect(member, origin)
+        pending = [index for value in fresh for index in readers.get(value, ())]
+        heapify(pending)
+        fresh.clear()
+        while pending:
+            index = heappop(pending)
+            if index in visited:
+                continue
+            visited.add(index)
+            node = nodes[index]
+            origin = next(affected[value] for value in _reads(node) if value in affected)
+            if node.state_effects:
+                return ReachedState(origin, index, node.id, node.state_effects[0].state_id)
+            before = len(fresh)
+            for binding in node.values:
+                if binding.role == "output" or binding.writes:
+                    affect(binding.value_id, origin)
+            # A reader that stands earlier in the plan is met again in the next sweep only.
+            for value in fresh[before:]:
+                for reader in readers.get(value, ()):
+                    if reader > index:
+                        heappush(pending, reader)
+    return None
+
+
+def alias_classes(nodes: Sequence[PlanNode]) -> dict[str, frozenset[str]]:
+    """The values that share bytes by exact aliases, by each of their ids (transitively)."""
+    members: dict[str, set[str]] = {}
+    for node in nodes:
+        for alias in node.exact_aliases:
+            left = members.setdefault(alias.input_value_id, {alias.input_value_id})
+            right = members.setdefault(alias.output_value_id, {alias.output_value_id})
+            if left is right:
+                continue
+            if len(left) < len(right):
+                left, right = right, left
+            left |= right
+            for value_id in right:
+                members[value_id] = left
+    frozen = {id(group): frozenset(group) for group in members.values()}
+    return {value_id: frozen[id(group)] for value_id, group in members.items()}
+
+
+def _reads(node: PlanNode) -> Iterator[str]:
+    for binding in node.values:
+        if binding.role == "input":
+            yield binding.value_id
+    if isinstance(node.work, TokenWork):
+        yield node.work.source.value_id

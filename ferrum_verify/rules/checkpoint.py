@@ -1,0 +1,307 @@
+"""Checkpoint rules: can the plan's sequences be captured and restored, and if not, why.
+
+A plan without sequence checkpoints is a good plan, so each reason is a note. What makes the
+engine's derivation fail is an error: of a provider that is absent or another build the
+contract rules speak, of a descriptor without a size the descriptor rules.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.derive.checkpoint import derive_checkpoint
+from ferrum_verify.derive.reachability import culprits, reach
+from ferrum_verify.findings import Finding, Rule, pointer
+from ferrum_verify.rules.checkpoint_causes import (
+    clause,
+    grouped,
+    independent_causes,
+    listed,
+    locate,
+)
+from ferrum_verify.value_storage import malformed_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferrum_verify.derive.checkpoint_layout import (
+        Refusal,
+        RefusalKind,
+        SequenceCheckpointLayout,
+    )
+    from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.documents.program import ModelProgram
+    from ferrum_verify.subject import Places, Subject
+
+_DERIVE = "seed 004, `derive_sequence_checkpoint`"
+
+INPUTS_UNDECLARED = Rule(
+    id="checkpoint.inputs-undeclared",
+    summary="The program does not say how its inputs bear on its state.",
+    why="A restored state is right only for a prompt whose inputs agree with the captured one's; "
+    "without roles nobody knows which inputs have to be compared.",
+    fix="Declare `checkpoint_inputs` in the program: the token input, the conditioning inputs "
+    "and those that only affect outputs.",
+    source=_DERIVE,
+    severity="note",
+)
+INPUT_COVERAGE = Rule(
+    id="checkpoint.input-coverage",
+    summary="The declared checkpoint inputs are not exactly the program's inputs.",
+    why="An input without a role could change the state unseen, and two prompts that differ in "
+    "it would share a checkpoint.",
+    fix="Give each input of the program one role in `checkpoint_inputs`, and no other value.",
+    source=f"{_DERIVE} (`covers`)",
+    severity="note",
+)
+OUTPUT_ONLY_INPUT = Rule(
+    id="checkpoint.output-only-input-affects-state",
+    summary="An input that is declared output-only can reach a state.",
+    why="Output-only inputs are not compared on a restore; if one reaches state, a continuation "
+    "runs on a state that its own input would not have produced.",
+    fix="Declare the input as conditioning, or keep its values away from nodes with state.",
+    source="seed 004, `output_only::state_dependencies`",
+    severity="note",
+)
+NO_STATE = Rule(
+    id="checkpoint.no-sequence-state",
+    summary="The program has no state.",
+    why="There is nothing to capture, so a prefix cannot be reused.",
+    fix="Declare the program's caches and recurrent values as states, if it has any.",
+    source=_DERIVE,
+    severity="note",
+)
+PERSISTENT_WORKSPACE = Rule(
+    id="checkpoint.provider-persistent-workspace",
+    summary="A node's provider keeps a persistent workspace.",
+    why="Bytes that outlive an invocation and belong to no state are not captured; a restored "
+    "sequence would run on another one's leftovers.",
+    fix="Select a provider without persistent workspace, or make the bytes a declared state.",
+    source=_DERIVE,
+    severity="note",
+)
+PROVIDER_UNDECLARED = Rule(
+    id="checkpoint.provider-undeclared",
+    summary="A selected provider has no checkpoint contract.",
+    why="Every node takes part in continuing from a boundary, also those without state; one "
+    "silent provider leaves the whole plan without a promise.",
+    fix="Declare `checkpoint_capability` for the provider, or select one that has it.",
+    source=_DERIVE,
+    severity="note",
+)
+ORACLE_COVERAGE = Rule(
+    id="checkpoint.state-oracle-coverage",
+    summary="A provider's numerics rest on an operation's oracle and its node has state effects.",
+    why="The oracle compares outputs. It says nothing of what repartitioning does to state, so "
+    "a restored state could drift.",
+    fix="Promise `bitwise_equivalent`, or one of the weaker numerics that hold for state too.",
+    source=_DERIVE,
+    severity="note",
+)
+INVALID_PORT = Rule(
+    id="checkpoint.invalid-state-port",
+    summary="A provider's state port is no binding of a state, or is in storage that the "
+    "provider does not accept there.",
+    why="The port says where a state's bytes are; one that points elsewhere would copy "
+    "something else.",
+    fix="Make role, ordinal and storage profile of the port those of the node's state binding.",
+    source=_DERIVE,
+    severity="note",
+)
+STATE_LIFETIME = Rule(
+    id="checkpoint.state-lifetime",
+    summary="A state does not live as long as its sequence.",
+    why="A checkpoint is taken of a sequence; state of a request or a step is gone, or "
+    "shared, when it is restored.",
+    fix="Give the state the lifetime `sequence`, or leave checkpoints unsupported.",
+    source=_DERIVE,
+    severity="note",
+)
+STATE_UNDECLARED = Rule(
+    id="checkpoint.state-undeclared",
+    summary="A state does not say what it holds at a completed boundary.",
+    why="Without its contents, a value for each position or one for the whole, the bytes to copy "
+    "are unknown.",
+    fix="Declare the state's `checkpoint` in the program.",
+    source=_DERIVE,
+    severity="note",
+)
+PORT_UNDECLARED = Rule(
+    id="checkpoint.state-port-undeclared",
+    summary="A node binds a state where its provider declares no state port for that storage.",
+    why="The provider may keep the bytes in an order of its own, which a plain copy would break.",
+    fix="Add a state port of that role, ordinal and storage profile to the provider's contract.",
+    source=_DERIVE,
+    severity="note",
+)
+STATE_LAYOUT = Rule(
+    id="checkpoint.state-layout",
+    summary="A state's bytes are not one whole, contiguous range that all of its nodes agree on.",
+    why="A copy of any other range restores too little, too much, or another state's bytes.",
+    fix="Make the program's declaration, the binding, the port and the descriptor agree in "
+    "contents, sizes, element type, usage, lifetime and initialization.",
+    source=f"{_DERIVE}, `validate_aliases`",
+    severity="note",
+)
+WITHOUT_WRITER = Rule(
+    id="checkpoint.state-without-writer",
+    summary="No node writes a state.",
+    why="A state that is never written holds nothing of the prefix; the plan that fills it is "
+    "another one.",
+    fix="Bind the state with access `write` or `read_write` in the node that fills it.",
+    source=_DERIVE,
+    severity="note",
+)
+UNCOVERED_RESOURCE = Rule(
+    id="checkpoint.uncovered-resource",
+    summary="A resource of usage state or persistent belongs to no captured state.",
+    why="Its bytes outlive the step and would be missing after a restore.",
+    fix="Declare the state that the resource holds, or give the resource another usage.",
+    source=_DERIVE,
+    severity="note",
+)
+BOUNDARY_INTERSECTION = Rule(
+    id="checkpoint.boundary-intersection",
+    summary="The providers' boundary constraints have no boundary in common below 2^64 tokens.",
+    why="A boundary has to be legal for every node, and here none is.",
+    fix="Bring the providers' alignments and minimum tokens closer to each other.",
+    source="seed 004, `intersect_boundaries`",
+    severity="note",
+)
+STATE_SIZE = Rule(
+    id="checkpoint.state-size",
+    summary="The bytes of a state's tensor pass u64.",
+    why="The engine computes in 64 bits, refuses the state, and with it the whole derivation.",
+    fix="Correct the dimensions of the state's tensor.",
+    source=f"{_DERIVE} (`byte_len`)",
+)
+NEVER_REACHABLE = Rule(
+    id="checkpoint.never-reachable",
+    summary="The first legal boundary lies beyond what the plan's states can hold.",
+    why="The plan claims to support checkpoints and can never take one: every prefix is computed "
+    "again, and nobody is told.",
+    fix="Lower the alignment or the minimum of the providers that the message names, or raise "
+    "the states' maximum tokens.",
+    source="seed 004, `intersect_boundaries`; the states' declared capacity",
+    severity="warning",
+)
+BEYOND_ONE_STEP = Rule(
+    id="checkpoint.beyond-one-step",
+    summary="The first legal boundary has more tokens than the policy schedules in one step.",
+    why="A prefix that is computed in several steps is captured only if the engine counts them "
+    "as one span; sequences that run one step at a time never meet a boundary.",
+    fix="Lower the providers' alignment or minimum, or raise `maximum_scheduled_tokens`.",
+    source="seed 004, `intersect_boundaries`; the policy's `maximum_scheduled_tokens`",
+    severity="note",
+)
+
+_OF_REASON = {
+    rule.id.partition(".")[2].replace("-", "_"): rule
+    for rule in (
+        INPUTS_UNDECLARED,
+        INPUT_COVERAGE,
+        OUTPUT_ONLY_INPUT,
+        NO_STATE,
+        PERSISTENT_WORKSPACE,
+        PROVIDER_UNDECLARED,
+        ORACLE_COVERAGE,
+        INVALID_PORT,
+        STATE_LIFETIME,
+        STATE_UNDECLARED,
+        PORT_UNDECLARED,
+        STATE_LAYOUT,
+        WITHOUT_WRITER,
+        UNCOVERED_RESOURCE,
+        BOUNDARY_INTERSECTION,
+    )
+}
+
+_OF_REFUSAL: dict[RefusalKind, str] = {
+    "no-providers": "contract.no-provider",
+    "provider-absent": "contract.selected-provider-absent",
+    "provider-identity": "contract.provider-identity",
+    "state-size": STATE_SIZE.id,
+    "descriptor-size": "descriptor.size-overflow",
+}
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Notes on why a bundle's plan has no sequence checkpoint, or on boundaries out of reach."""
+    nodes, memory = subject.plan_nodes, subject.memory
+    program, catalog = subject.program, subject.catalog
+    if nodes is None or memory is None or program is None or catalog is None:
+        return
+    if not _states_are_bound_well(program, nodes):
+        return
+    derivation = derive_checkpoint(program, nodes, memory.dynamic_descriptors, catalog.providers)
+    for refusal in derivation.refusals:
+        if refusal.kind == "state-size":
+            yield refusal_finding(refusal, subject.places)
+    if derivation.refusals:
+        return
+    layout = derivation.checkpoint.layout
+    if layout is None:
+        causes = independent_causes(derivation.checkpoint.unsupported, program, nodes)
+        for group in grouped(causes):
+            first = group[0]
+            yield _OF_REASON[first.kind].finding(
+                f"The plan has no sequence checkpoint: {clause(group)}.",
+                locate(first.place, subject.places),
+            )
+        return
+    scheduled = None
+    if subject.policy is not None:
+        scheduled = subject.policy.admission.maximum_scheduled_tokens
+    elif subject.header is not None:
+        scheduled = subject.header.maximum_scheduled_tokens
+    yield from _reach_findings(layout, scheduled, subject)
+
+
+def refusal_finding(refusal: Refusal, places: Places) -> Finding:
+    """The finding of a fault on which the engine derives nothing."""
+    return Finding(
+        rule=_OF_REFUSAL[refusal.kind],
+        judgment="conformance",
+        severity="error",
+        message=refusal.message,
+        location=locate(refusal.place, places),
+    )
+
+
+def _states_are_bound_well(program: ModelProgram, nodes: Sequence[PlanNode]) -> bool:
+    # Of a malformed binding the value rules speak; what follows from it says nothing more.
+    values = {state.value_id for state in program.states}
+    return not any(
+        binding.value_id in values and malformed_reason(binding) is not None
+        for node in nodes
+        for binding in node.values
+    )
+
+
+def _reach_findings(
+    layout: SequenceCheckpointLayout, scheduled: int | None, subject: Subject
+) -> Iterator[Finding]:
+    found = reach(layout)
+    limits, clauses = [], []
+    if found.state is not None and found.held_tokens is not None:
+        limits.append(found.held_tokens)
+        clauses.append(f"state {found.state.state_id} holds {found.held_tokens:,} at most")
+    if scheduled is not None:
+        limits.append(scheduled)
+        clauses.append(f"the policy schedules {scheduled:,} in one step")
+    exceeded = [limit for limit in limits if found.smallest_boundary > limit]
+    if not exceeded:
+        return
+    guilty = culprits(layout.providers, max(exceeded))
+    names = listed([f"{provider.provider_id} (node {provider.node_id})" for provider in guilty])
+    message = (
+        f"The smallest boundary that all providers permit is {found.smallest_boundary:,} tokens, "
+        f"because of {names}, but {' and '.join(clauses)}."
+    )
+    # Beyond what a state holds no run gets; one step's tokens are certain to bound a span only
+    # where nothing else does.
+    rule = NEVER_REACHABLE if limits[0] in exceeded else BEYOND_ONE_STEP
+    position = next(
+        index for index, node in enumerate(subject.plan_nodes or ()) if node.id == guilty[0].node_id
+    )
+    yield rule.finding(message, pointer(subject.places.nodes, position))
