@@ -1,0 +1,1 @@
+"""Proofs: obligations of one plan, and theorems about every plan."""
