@@ -36,7 +36,7 @@ _HOMES = {
     "Report": "ferrum_verify.report.model",
 }
 
-__all__ = [  # noqa: PLE0604, RUF022 - every public name, and the version
+__all__ = [  # noqa: PLE0604 - every public name, and the version
     "__version__",
     *_HOMES,
 ]

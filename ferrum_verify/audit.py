@@ -37,9 +37,7 @@ def audit(
     )
     return Report(
         execution=execution,
-        documents=tuple(
-            audit_document(each, execution=execution, prove=prove) for each in loaded
-        ),
+        documents=tuple(audit_document(each, execution=execution, prove=prove) for each in loaded),
     )
 
 
@@ -68,7 +66,8 @@ def audit_document(
             path=loaded.path,
             line=loaded.line,
         )
-    subject, faults, facts = judge(subject, execution)
+    doubts = tuple(finding.location for finding in findings)
+    subject, faults, facts = judge(subject, execution, doubts)
     findings += faults
     judged = time.perf_counter()
     return DocumentReport(
@@ -89,12 +88,12 @@ def audit_document(
 
 
 def judge(
-    subject: Subject, execution: Execution
+    subject: Subject, execution: Execution, doubts: tuple[str, ...] = ()
 ) -> tuple[Subject, list[Finding], Facts | None]:
     """Run the concrete checks that apply to a subject.
 
-    Returns the subject (of a problem: with the derived memory plan), the findings and what
-    was re-derived.
+    ``doubts`` are the JSON pointers of wire faults that were read past. Returns the subject (of
+    a problem: with the derived memory plan), the findings and what was re-derived.
     """
     findings: list[Finding] = []
     facts: Facts | None = None
@@ -104,7 +103,7 @@ def judge(
             return subject, findings, None
         subject = derived
     if subject.kind not in ("program", "catalog", "policy"):
-        faults, facts = judge_memory(subject, execution)
+        faults, facts = judge_memory(subject, execution, doubts)
         findings += faults
     if subject.kind not in ("problem", "fragment", "memory-plan"):
         findings += _judge_provenance(subject)

@@ -55,7 +55,6 @@ CONTIGUOUS_LAYOUT_FINGERPRINT = fingerprint([fingerprint("contiguous")])
 """Logical layout of a resource to which only contiguous tensors are bound."""
 
 
-@lru_cache(maxsize=4096)
 def pool_id(
     profile: StorageProfile, usage: str, element_type: str, layout: str, alignment_bytes: int
 ) -> str:
@@ -63,9 +62,22 @@ def pool_id(
 
     Seed 000, ``derive_dynamic_pools_with_reusable``: the hash of the compatibility key.
     """
+    return _pool_id(profile.blocks, usage, element_type, layout, alignment_bytes)
+
+
+@lru_cache(maxsize=4096)
+def _pool_id(
+    blocks: tuple[int, int], usage: str, element_type: str, layout: str, alignment_bytes: int
+) -> str:
+    arena, page = blocks
     key = {
         "version": {"major": 1, "minor": 0},
-        "profile": profile.to_wire(),
+        "profile": {
+            "allocator": "linear_arena"
+            if arena < 0
+            else {"fixed_block_arena": {"block_bytes": arena}},
+            "view": "contiguous" if page < 0 else {"paged_regions": {"block_bytes": page}},
+        },
         "usage": usage,
         "element_type": element_type,
         "logical_layout_fingerprint": layout,

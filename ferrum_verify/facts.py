@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 class Facts:
     """A subject with a memory plan, and what follows from it.
 
-    ``ordered`` says whether the graph is sound enough to speak of order.
+    ``ordered`` says whether the graph is sound enough to speak of order; ``doubts`` are the
+    JSON pointers of wire faults that were read past.
     """
 
     def __init__(
@@ -49,13 +50,13 @@ class Facts:
         execution: Execution,
         *,
         ordered: bool = True,
+        doubts: tuple[str, ...] = (),
     ) -> None:
         self.subject = subject
         self.memory = memory
         self.execution = execution
-        self.order = (
-            HappensBefore(subject.nodes) if ordered and subject.nodes is not None else None
-        )
+        self.doubts = doubts
+        self.order = HappensBefore(subject.nodes) if ordered and subject.nodes is not None else None
         if self.order is not None and not self.order.is_tractable:
             self.order = None
 
@@ -73,12 +74,17 @@ class Facts:
     @cached_property
     def faulty(self) -> frozenset[str]:
         """The resources whose own row is at fault: what depends on their bytes is not judged."""
-        place = len(f"{self.subject.places.memory}/dynamic_descriptors/")
-        rows = self.memory.dynamic_descriptors
-        return frozenset(
-            rows[int(finding.location[place:].partition("/")[0])].base_resource_id
+        prefix = f"{self.subject.places.memory}/dynamic_descriptors/"
+        places = [
+            finding.location
             for finding in self.descriptor_findings
             if finding.rule != descriptor.DUPLICATE.id
+        ]
+        rows = self.memory.dynamic_descriptors
+        return frozenset(
+            rows[int(place.removeprefix(prefix).partition("/")[0])].base_resource_id
+            for place in (*places, *self.doubts)
+            if place.startswith(prefix)
         )
 
     @cached_property
@@ -276,7 +282,8 @@ class Facts:
         if group in self.pools:
             _, pool = self.pools[group]
             slots = [slot for slot in pool.step_resource_slots if slot.resource_ids]
-            listed = (r for each in (*slots, *pool.invocation_liveness) for r in each.resource_ids)
+            listed = [resource for slot in slots for resource in slot.resource_ids]
+            listed += [r for row in pool.invocation_liveness for r in row.resource_ids]
             if all(resource in bytes_of for resource in listed):
                 accepted.append(
                     (
@@ -335,4 +342,3 @@ class Facts:
     def sound(self, members: list[DynamicDescriptor]) -> bool:
         """Whether every member's own row is sound, so that its bytes are known."""
         return self.faulty.isdisjoint(member.base_resource_id for member in members)
-

@@ -80,10 +80,10 @@ class Example:
     """The smallest edit of a sound sample document that breaks a rule.
 
     ``sample`` names a document of ``ferrum_verify.samples``. Each edit is a JSON pointer and
-    the value to put there; ``DELETE`` removes the member, and a pointer that ends in ``/-``
-    appends to a list. ``rehash`` recomputes the hashes of an edited execution plan, so that
-    only the edit itself is at fault. ``also`` names rules that the same edit cannot help but
-    break too.
+    the value to put there; ``DELETE`` removes the member, ``Swap`` exchanges it with another
+    one, and a pointer that ends in ``/-`` appends to a list. ``rehash`` recomputes the hashes of
+    an edited execution plan, so that only the edit itself is at fault. ``also`` names rules that
+    the same edit cannot help but break too.
     """
 
     sample: str
@@ -98,6 +98,13 @@ class Delete:
 
 
 DELETE = Delete()
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """An ``Example`` edit that exchanges a member with the one at ``other``, a JSON pointer."""
+
+    other: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

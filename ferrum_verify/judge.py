@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.documents.problem import PlanningProblem
+    from ferrum_verify.documents.reusable import ProblemReusableExecution
     from ferrum_verify.findings import Finding
     from ferrum_verify.sharing import Execution
     from ferrum_verify.subject import Subject
@@ -43,8 +44,12 @@ def has_errors(findings: Sequence[Finding]) -> bool:
     return any(finding.severity == "error" for finding in findings)
 
 
-def judge_memory(subject: Subject, execution: Execution) -> tuple[list[Finding], Facts | None]:
+def judge_memory(
+    subject: Subject, execution: Execution, doubts: tuple[str, ...] = ()
+) -> tuple[list[Finding], Facts | None]:
     """All findings of the memory families and the graph, and the facts behind them.
+
+    ``doubts`` are the JSON pointers of wire faults that were read past.
 
     The facts are None when the document has no memory plan that could be read.
     """
@@ -54,7 +59,7 @@ def judge_memory(subject: Subject, execution: Execution) -> tuple[list[Finding],
     if memory is None:
         return findings, None
     ordered = not any(finding.rule in graph.ORDER_RULES for finding in findings)
-    facts = Facts(subject, memory, execution, ordered=ordered)
+    facts = Facts(subject, memory, execution, ordered=ordered, doubts=doubts)
     if subject.kind == "memory-plan":
         findings.append(
             graph.NODES_MISSING.finding(
@@ -93,22 +98,26 @@ def derive_subject(subject: Subject) -> tuple[Subject | None, list[Finding]]:
     problem = subject.problem
     if problem is None:
         return None, []
-    findings = list(_check_problem(subject, problem))
+    order = HappensBefore(problem.nodes)
+    findings = list(_check_problem(subject, problem, order))
     if has_errors(findings):
         return None, findings
-    order = HappensBefore(problem.nodes)
-    memory = derive_plan(problem, order)
-    derived = replace(subject, memory=memory)
-    facts = Facts(derived, memory, "fenced")
-    findings += [
-        replace(finding, location="")
-        for check in (capacity.check_totals, pool.check_bounds)
-        for finding in check(facts)
-    ]
-    return (None if has_errors(findings) else derived), findings
+    try:
+        memory = derive_plan(problem, order)
+    except SizeError:
+        return None, list(_check_shapes(problem))
+    usable = problem.policy_capacity_bytes - problem.reserve_bytes
+    findings += pool.check_bounds(memory.dynamic_pools)
+    if not has_errors(findings):
+        bounds = capacity.check_bounds(memory.dynamic_pools, memory.static_bytes, usable, "")
+        # What is derived has no place in a problem; the finding is about the whole of it.
+        findings += [replace(finding, location="") for finding in bounds]
+    return (None if has_errors(findings) else replace(subject, memory=memory)), findings
 
 
-def _check_problem(subject: Subject, problem: PlanningProblem) -> Iterator[Finding]:
+def _check_problem(
+    subject: Subject, problem: PlanningProblem, order: HappensBefore
+) -> Iterator[Finding]:
     statics, dynamics = problem.static_allocations, problem.dynamic_descriptors
     ids = {row.resource_id for row in statics}
     known = frozenset(ids | {row.base_resource_id for row in dynamics})
@@ -116,8 +125,7 @@ def _check_problem(subject: Subject, problem: PlanningProblem) -> Iterator[Findi
     yield from broken
     yield from capacity.check_grant(problem, "")
     yield from static.check_rows(statics, "/static_allocations")
-    rows = list(descriptor.check_rows(dynamics, "/dynamic_descriptors"))
-    yield from rows
+    yield from descriptor.check_rows(dynamics, "/dynamic_descriptors")
     for index, row in enumerate(dynamics):
         if row.base_resource_id in ids:
             yield descriptor.SHARES_STATIC_ID.finding(
@@ -127,7 +135,7 @@ def _check_problem(subject: Subject, problem: PlanningProblem) -> Iterator[Findi
     yield from slot.check_retained(
         problem.retained_completion_resources, problem, subject.places.retained
     )
-    users = HappensBefore(problem.nodes).users
+    users = order.users
     for index, row in enumerate(dynamics):
         if row.base_resource_id in users:
             continue
@@ -140,20 +148,24 @@ def _check_problem(subject: Subject, problem: PlanningProblem) -> Iterator[Findi
             yield liveness.UNCOVERED.finding(
                 f"invocation resource `{row.base_resource_id}` is used by no node", place
             )
-    yield from _check_problem_policy(problem, sound=not rows)
+    yield from _check_problem_policy(problem)
 
 
-def _check_problem_policy(problem: PlanningProblem, *, sound: bool) -> Iterator[Finding]:
+def _bucket_places(policy: ProblemReusableExecution) -> dict[str, str]:
+    return {
+        bucket_id(
+            bucket.class_id, bucket.maximum_sequences, bucket.maximum_tokens, bucket.maximum_pages
+        ): f"/reusable_execution_policy/buckets/{index}"
+        for index, bucket in enumerate(policy.buckets)
+    }
+
+
+def _check_problem_policy(problem: PlanningProblem) -> Iterator[Finding]:
     policy = problem.reusable_execution_policy
     if policy is None:
         return
     at = "/reusable_execution_policy"
-    places = {
-        bucket_id(
-            bucket.class_id, bucket.maximum_sequences, bucket.maximum_tokens, bucket.maximum_pages
-        ): f"{at}/buckets/{index}"
-        for index, bucket in enumerate(policy.buckets)
-    }
+    places = _bucket_places(policy)
     buckets = canonical_buckets(policy)
     yield from reusable.check_policy(
         policy.maximum_reusable_lanes,
@@ -163,12 +175,16 @@ def _check_problem_policy(problem: PlanningProblem, *, sound: bool) -> Iterator[
     )
     if not problem.nodes:
         yield reusable.NO_NODES.finding("reusable execution has no node to capture", at)
-    if not sound:
+
+
+def _check_shapes(problem: PlanningProblem) -> Iterator[Finding]:
+    """Every demand that is not defined at the shape of a bucket."""
+    policy = problem.reusable_execution_policy
+    if policy is None:
         return
-    for bucket in buckets:
+    places = _bucket_places(policy)
+    for bucket in canonical_buckets(policy):
         shape = capacity_shape(bucket.capacity)
-        if not (shape.sequences and shape.tokens and shape.pages):
-            continue
         for row in problem.dynamic_descriptors:
             if row.lifetime in ("step", "invocation"):
                 try:

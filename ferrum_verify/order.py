@@ -32,7 +32,7 @@ class HappensBefore:
     order; the graph rules report it.
     """
 
-    def __init__(self, nodes: Sequence[FragmentNode] | Sequence[PlanNode]) -> None:
+    def __init__(self, nodes: Sequence[FragmentNode | PlanNode]) -> None:
         self.nodes = nodes
         self.position: dict[str, int] = {}
         for index, node in enumerate(nodes):

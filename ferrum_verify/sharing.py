@@ -119,8 +119,6 @@ def _life(users: list[int], names: list[str]) -> str:
     return f"used by `{first}`" if first == last else f"used from `{first}` to `{last}`"
 
 
-def _pairs(
-    missing: int, members_at: dict[int, list[str]], member: str
-) -> list[tuple[str, str]]:
+def _pairs(missing: int, members_at: dict[int, list[str]], member: str) -> list[tuple[str, str]]:
     found = dict.fromkeys(other for user in bits_of(missing) for other in members_at[user])
     return [(other, member) for other in found]

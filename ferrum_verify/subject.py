@@ -57,7 +57,7 @@ class Subject:
     kind: Kind
     places: Places
     raw: dict[str, Any]
-    nodes: tuple[FragmentNode, ...] | tuple[PlanNode, ...] | None = None
+    nodes: tuple[FragmentNode | PlanNode, ...] | None = None
     plan_nodes: tuple[PlanNode, ...] | None = None
     header: PlanHeader | None = None
     memory: MemoryPlan | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,16 +36,14 @@ def derive_pool_liveness(
     Rows may reuse one extent only when each happens before the next in plan order; a pool
     with program bindings never reuses, since captured programs keep their addresses.
     """
-    invocation = {
-        member.base_resource_id for member in members if member.lifetime == "invocation"
-    }
+    invocation = {member.base_resource_id for member in members if member.lifetime == "invocation"}
     if not invocation:
         return PoolLiveness("no_invocation_resources", ())
     positions = sorted(
         {index for resource in invocation for index in order.users.get(resource, ())}
     )
     rows = tuple(
-        InvocationLiveness.model_construct(
+        InvocationLiveness.trusted(
             node_id=order.nodes[index].id,
             resource_ids=tuple(
                 sorted({r for r in order.nodes[index].resources if r in invocation})
@@ -56,8 +55,7 @@ def derive_pool_liveness(
         member.lifetime == "invocation" and isinstance(member.kind, Binding) for member in members
     )
     ordered = not has_binding and all(
-        order.precedes(earlier, later)
-        for earlier, later in zip(positions, positions[1:], strict=False)
+        order.precedes(earlier, later) for earlier, later in itertools.pairwise(positions)
     )
     return PoolLiveness("total_order_reuse" if ordered else "conservative_concurrent", rows)
 
@@ -93,6 +91,6 @@ def summarise_liveness(
     else:
         summary = "no_invocation_resources"
     return summary, tuple(
-        InvocationLiveness.model_construct(node_id=node, resource_ids=tuple(sorted(resources)))
+        InvocationLiveness.trusted(node_id=node, resource_ids=tuple(sorted(resources)))
         for node, resources in sorted(by_node.items())
     )

@@ -51,7 +51,7 @@ def derive_memory_plan(problem: dict[str, Any] | str | PathLike[str]) -> MemoryP
 def derive_static(row: ProblemAllocation) -> StaticAllocation:
     """A static row with its derived stride, count, size and lifetime."""
     stride = quantize(row.per_instance_bytes, row.alignment_bytes, row.storage.profile)
-    return StaticAllocation.model_construct(
+    return StaticAllocation.trusted(
         resource_id=row.resource_id,
         per_instance_bytes=row.per_instance_bytes,
         instance_stride_bytes=stride,
@@ -68,7 +68,7 @@ def derive_static(row: ProblemAllocation) -> StaticAllocation:
 
 def derive_descriptor(row: ProblemDescriptor) -> DynamicDescriptor:
     """A descriptor with its derived pool."""
-    return DynamicDescriptor.model_construct(
+    return DynamicDescriptor.trusted(
         base_resource_id=row.base_resource_id,
         demand=row.demand,
         alignment_bytes=row.alignment_bytes,
@@ -96,7 +96,7 @@ def derive_reusable_execution(
     Raises SizeError where a demand is not defined at a bucket's shape.
     """
     resolved = tuple(
-        ResolvedBucket.model_construct(
+        ResolvedBucket.trusted(
             bucket=bucket,
             pool_budgets=tuple(
                 budget
@@ -117,7 +117,7 @@ def derive_reusable_execution(
         for bucket in buckets
     )
     cases = startup_capture_cases(len(resolved), program_policy)
-    return ReusableExecution.model_construct(
+    return ReusableExecution.trusted(
         maximum_reusable_lanes=lanes,
         maximum_device_executables=node_count * cases * lanes,
         buckets=resolved,
@@ -146,13 +146,17 @@ def derive_plan(problem: PlanningProblem, order: HappensBefore) -> MemoryPlan:
     )
     by_id = {descriptor.base_resource_id: descriptor for descriptor in descriptors}
     policy = problem.reusable_execution_policy
-    reusable = policy and derive_reusable_execution(
-        policy.maximum_reusable_lanes,
-        canonical_buckets(policy),
-        policy.program_policy,
-        len(problem.nodes),
-        structure,
-        by_id,
+    reusable = (
+        None
+        if policy is None
+        else derive_reusable_execution(
+            policy.maximum_reusable_lanes,
+            canonical_buckets(policy),
+            policy.program_policy,
+            len(problem.nodes),
+            structure,
+            by_id,
+        )
     )
     usable = problem.policy_capacity_bytes - problem.reserve_bytes
     static_bytes = sum(row.size_bytes for row in statics)
@@ -170,7 +174,7 @@ def derive_plan(problem: PlanningProblem, order: HappensBefore) -> MemoryPlan:
     sequence = sum(pool.minimum_sequence_bytes for pool in pools)
     step = sum(pool.minimum_step_bytes for pool in pools)
     peak = sum(pool.minimum_invocation_peak_bytes for pool in pools)
-    return MemoryPlan.model_construct(
+    return MemoryPlan.trusted(
         device_capacity_bytes=problem.device_capacity_bytes,
         policy_capacity_bytes=problem.policy_capacity_bytes,
         reserve_bytes=problem.reserve_bytes,

@@ -15,7 +15,8 @@ from ferrum_verify.documents.primitives import Version
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ferrum_verify.documents.memory_plan import DynamicDescriptor, Lifetime, StepSlot
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor, StepSlot
+    from ferrum_verify.documents.primitives import Lifetime
     from ferrum_verify.documents.problem import ProblemDescriptor
     from ferrum_verify.order import HappensBefore
 
@@ -35,7 +36,7 @@ def descriptor_pool_id(descriptor: DynamicDescriptor | ProblemDescriptor) -> str
 
 def compatibility_of(descriptor: DynamicDescriptor) -> PoolCompatibility:
     """The key that all members of the descriptor's pool have in common."""
-    return PoolCompatibility.model_construct(
+    return PoolCompatibility.trusted(
         version=COMPATIBILITY_VERSION,
         profile=descriptor.storage.profile,
         usage=descriptor.usage,
@@ -107,7 +108,7 @@ def total_pool(
     step = step_slot_bytes(structure.slots, minimum)
     peak = peak_bytes(liveness.mode, liveness.rows_in_plan_order, minimum)
     theoretical = sum(ceiling[member.base_resource_id] for member in members)
-    return DynamicPool.model_construct(
+    return DynamicPool.trusted(
         pool_id=structure.pool_id,
         compatibility=compatibility_of(members[0]),
         resource_ids=tuple(member.base_resource_id for member in members),
@@ -118,7 +119,7 @@ def total_pool(
         step_resource_slots=structure.slots,
         theoretical_ceiling_bytes=theoretical,
         reusable_workspace_ceiling_bytes=reusable_ceiling,
-        provisioning=Provisioning.model_construct(
+        provisioning=Provisioning.trusted(
             mode="demand_driven_elastic",
             minimum_resident_bytes=request + sequence + step + peak,
             maximum_resident_bytes=min(theoretical + reusable_ceiling, dynamic_capacity),

@@ -85,8 +85,9 @@ def compile_or_refuse(
                 findings,
             )
         facts = judged
-    if has_errors(findings):
-        raise DerivationError(summarise(findings), findings)
+    refusals = [f for f in findings if f.severity == "error" or f.family == "binding"]
+    if refusals:
+        raise DerivationError(summarise(refusals), refusals)
     pools = binding_pools(facts.memory)
     if not pools or facts.order is None:
         return []

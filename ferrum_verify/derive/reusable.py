@@ -39,7 +39,7 @@ def capacity_shape(capacity: Capacity) -> Shape:
 def canonical_buckets(policy: ProblemReusableExecution) -> tuple[BucketSpec, ...]:
     """A policy's buckets with their identities, in the order in which a plan holds them."""
     specs = [
-        BucketSpec.model_construct(
+        BucketSpec.trusted(
             bucket_id=bucket_id(
                 bucket.class_id,
                 bucket.maximum_sequences,
@@ -83,13 +83,14 @@ def pool_budget(
     Seed 000, ``derive_reusable_execution``. Raises SizeError where a demand is not defined at
     the shape, naming the resource.
     """
-    wanted = {resource for group in (*slots, *rows) for resource in group.resource_ids}
+    wanted = {resource for slot in slots for resource in slot.resource_ids}
+    wanted.update(resource for row in rows for resource in row.resource_ids)
     bytes_of = {resource: request_bytes(descriptors[resource], shape) for resource in wanted}
     step = step_slot_bytes(slots, bytes_of)
     invocation = peak_bytes(mode, rows, bytes_of)
     if not step and not invocation:
         return None
-    return PoolBudget.model_construct(pool_id=pool, step_bytes=step, invocation_bytes=invocation)
+    return PoolBudget.trusted(pool_id=pool, step_bytes=step, invocation_bytes=invocation)
 
 
 def startup_capture_cases(bucket_count: int, policy: ProgramPolicy | None) -> int:

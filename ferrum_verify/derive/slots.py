@@ -89,7 +89,7 @@ def derive_step_slots(
 
     grouped = [tuple(sorted(slot)) for slot in slots] + [(resource,) for resource in dedicated]
     return tuple(
-        StepSlot.model_construct(
+        StepSlot.trusted(
             kind="dedicated" if len(resources) == 1 else "ordered_single_fence_step_wave",
             resource_ids=resources,
         )

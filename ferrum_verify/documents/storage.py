@@ -52,6 +52,18 @@ class StorageProfile(WireModel):
         """The arena's block in bytes, or None in a linear arena."""
         return None if isinstance(self.allocator, str) else self.allocator.block_bytes
 
+    @property
+    def blocks(self) -> tuple[int, int]:
+        """The blocks of allocator and view in bytes, -1 where one has none.
+
+        They tell profiles apart, and hash faster than the profile itself.
+        """
+        allocator, view = self.allocator, self.view
+        return (
+            -1 if isinstance(allocator, str) else allocator.block_bytes,
+            -1 if isinstance(view, str) else view.block_bytes,
+        )
+
 
 class StorageContract(WireModel):
     """A profile, and the fingerprint of the logical layout that is stored in it."""

@@ -11,7 +11,7 @@ from ferrum_verify.derive.bindings import (
 )
 from ferrum_verify.documents.memory_plan import Binding
 from ferrum_verify.documents.primitives import U64_MAX
-from ferrum_verify.findings import Finding, Rule
+from ferrum_verify.findings import DELETE, Example, Finding, Rule
 from ferrum_verify.rules.pool import short
 from ferrum_verify.sizes import SizeError
 
@@ -29,6 +29,8 @@ SEVERAL_POOLS = Rule(
     why="A captured program has one binding arena; slots in another could not be addressed.",
     fix="Give all bindings the same storage, layout and alignment.",
     source=COMPILE,
+    severity="warning",
+    example=Example("problem", {"/dynamic_descriptors/7/alignment_bytes": 128}),
 )
 POOL_CONTRACT = Rule(
     id="binding.pool-contract",
@@ -37,6 +39,20 @@ POOL_CONTRACT = Rule(
     "bytes there changes what a captured program reads.",
     fix="Store bindings contiguously, apart from other resources.",
     source=COMPILE,
+    severity="warning",
+    example=Example(
+        "problem",
+        {
+            "/dynamic_descriptors/6/storage/profile": {
+                "allocator": {"fixed_block_arena": {"block_bytes": 4096}},
+                "view": {"paged_regions": {"block_bytes": 4096}},
+            },
+            "/dynamic_descriptors/7/storage/profile": {
+                "allocator": {"fixed_block_arena": {"block_bytes": 4096}},
+                "view": {"paged_regions": {"block_bytes": 4096}},
+            },
+        },
+    ),
 )
 NOT_ONCE = Rule(
     id="binding.not-once",
@@ -44,6 +60,8 @@ NOT_ONCE = Rule(
     why="A submission wave has one place for each; a second use would have no place.",
     fix="Give each node that uses it an invocation resource of its own.",
     source="format description, program bindings",
+    severity="warning",
+    example=Example("problem", {"/nodes/4/resources/-": "binding/attention"}),
 )
 OWNER = Rule(
     id="binding.owner",
@@ -51,6 +69,7 @@ OWNER = Rule(
     why="A node without its slot would read another node's arguments.",
     fix="Set the node's `binding_resource` and list the resource.",
     source=COMPILE,
+    example=Example("fragment", {"/nodes/5/binding_resource": DELETE}),
 )
 ARENA = Rule(
     id="binding.arena",
@@ -88,7 +107,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             broken = list(_check_contract(facts, pool, f"{at}/{index}"))
             broken += _check_owners(facts, pool)
             yield from broken
-            if not broken and len(pools) == 1:
+            rows = {r for row in pool.invocation_liveness for r in row.resource_ids}
+            if not broken and len(pools) == 1 and rows == set(pool.resource_ids):
                 yield from _check_arenas(facts, pool, f"{at}/{index}")
 
 
@@ -195,4 +215,3 @@ def _check_arenas(facts: Facts, pool: DynamicPool, at: str) -> Iterator[Finding]
                     f"{slot.alignment_bytes:,}",
                     at,
                 )
-

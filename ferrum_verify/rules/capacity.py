@@ -8,7 +8,7 @@ from ferrum_verify.documents.primitives import U64_MAX, U128_MAX
 from ferrum_verify.findings import Example, Finding, Rule, pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ferrum_verify.documents.memory_plan import DynamicPool, MemoryPlan
     from ferrum_verify.documents.problem import PlanningProblem
@@ -23,7 +23,7 @@ ZERO_DEVICE = Rule(
     why="Nothing can be placed on a device of 0 bytes.",
     fix="Set `device_capacity_bytes` to the device's memory.",
     source=VALIDATE,
-    example=Example("fragment", {"/memory/device_capacity_bytes": 0}),
+    example=Example("problem", {"/device_capacity_bytes": 0}),
 )
 ZERO_POLICY = Rule(
     id="capacity.zero-policy",
@@ -31,7 +31,7 @@ ZERO_POLICY = Rule(
     why="A policy of 0 bytes admits nothing.",
     fix="Set `policy_capacity_bytes` to what the plan may take.",
     source=VALIDATE,
-    example=Example("fragment", {"/memory/policy_capacity_bytes": 0}),
+    example=Example("problem", {"/policy_capacity_bytes": 0}),
 )
 POLICY_EXCEEDS_DEVICE = Rule(
     id="capacity.policy-exceeds-device",
@@ -40,7 +40,7 @@ POLICY_EXCEEDS_DEVICE = Rule(
     fix="Lower `policy_capacity_bytes` to the device's capacity.",
     source=VALIDATE,
     judgment="safety",
-    example=Example("fragment", {"/memory/device_capacity_bytes": 65536}),
+    example=Example("problem", {"/device_capacity_bytes": 1000000}),
 )
 RESERVE = Rule(
     id="capacity.reserve-swallows-policy",
@@ -48,7 +48,7 @@ RESERVE = Rule(
     why="Nothing is left for the plan.",
     fix="Lower `reserve_bytes`.",
     source=VALIDATE,
-    example=Example("fragment", {"/memory/reserve_bytes": 1048576}),
+    example=Example("problem", {"/reserve_bytes": 1048576}),
 )
 USABLE = Rule(
     id="capacity.usable-mismatch",
@@ -57,7 +57,7 @@ USABLE = Rule(
     fix="Recompute `usable_capacity_bytes`.",
     source=VALIDATE,
     judgment="safety",
-    example=Example("fragment", {"/memory/usable_capacity_bytes": 1040385}),
+    example=Example("fragment", {"/memory/usable_capacity_bytes": 1048576}),
 )
 ZERO_SEQUENCES = Rule(
     id="capacity.zero-sequences",
@@ -65,7 +65,7 @@ ZERO_SEQUENCES = Rule(
     why="A plan for 0 sequences can serve no request.",
     fix="Set `maximum_active_sequences` to 1 or more.",
     source="seed 000, validate_active_sequence_ceiling",
-    example=Example("fragment", {"/memory/maximum_active_sequences": 0}),
+    example=Example("problem", {"/maximum_active_sequences": 0}),
 )
 MINIMUM_SUM = Rule(
     id="capacity.minimum-mismatch",
@@ -101,6 +101,13 @@ OVERFLOW = Rule(
     fix="Lower the demands that make up the total.",
     source=FROM_CORE,
     judgment="safety",
+    example=Example(
+        "problem",
+        {
+            "/dynamic_descriptors/13/demand/fixed/bytes": 9223372036854775808,
+            "/dynamic_descriptors/8/demand": {"fixed": {"bytes": 9223372036854775808}},
+        },
+    ),
 )
 STATIC_EXCEEDS = Rule(
     id="capacity.static-exceeds-usable",
@@ -109,6 +116,7 @@ STATIC_EXCEEDS = Rule(
     fix="Grant more memory, or use smaller weights.",
     source=FROM_CORE,
     judgment="safety",
+    example=Example("problem", {"/static_allocations/0/per_instance_bytes": 1048576}),
 )
 EXCEEDS = Rule(
     id="capacity.exceeds-usable",
@@ -117,6 +125,7 @@ EXCEEDS = Rule(
     fix="Grant more memory, or lower the minima that the message names.",
     source=FROM_CORE,
     judgment="safety",
+    example=Example("problem", {"/policy_capacity_bytes": 150000}),
 )
 
 MINIMA = (
@@ -155,12 +164,14 @@ def check_grant(plan: MemoryPlan | PlanningProblem, base: str) -> Iterator[Findi
         )
 
 
-def check_totals(facts: Facts) -> Iterator[Finding]:
-    """Whether the plan's totals fit their integers, and the memory that it may take."""
-    memory, base = facts.memory, facts.subject.places.memory
-    pools = [facts.derived_pools.get(group, pool) for group, (_, pool) in facts.pools.items()]
+def check_bounds(
+    pools: Sequence[DynamicPool], static: int, usable: int, base: str
+) -> Iterator[Finding]:
+    """Whether totals fit their integers, and the plan the memory that it may take.
+
+    ``static`` and ``usable`` are bytes; the pools are as the engine would derive them.
+    """
     minima = {name: sum(getattr(pool, name) for pool in pools) for name in MINIMA}
-    static = facts.static_bytes
     runnable = sum(minima.values())
     for name, total in minima.items():
         if total > U64_MAX:
@@ -183,7 +194,6 @@ def check_totals(facts: Facts) -> Iterator[Finding]:
             f"the plan's ceilings add up to {ceiling:,}, more than u128 holds",
             f"{base}/theoretical_ceiling_bytes",
         )
-    usable = facts.usable
     if usable <= 0:
         return
     if static > usable:
@@ -208,7 +218,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     """All capacity rules of a memory plan."""
     memory, base = facts.memory, facts.subject.places.memory
     yield from check_grant(memory, base)
-    granted = memory.reserve_bytes < memory.policy_capacity_bytes
+    # A grant that is wrong in itself leaves open what would be usable.
+    granted = memory.reserve_bytes < memory.policy_capacity_bytes <= memory.device_capacity_bytes
     if granted and memory.usable_capacity_bytes != facts.usable:
         yield USABLE.finding(
             f"usable_capacity_bytes is {memory.usable_capacity_bytes:,}, but "
@@ -218,9 +229,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             expected=facts.usable,
             actual=memory.usable_capacity_bytes,
         )
-    overflowing = list(check_totals(facts))
-    yield from overflowing
-    if any(finding.rule == OVERFLOW.id for finding in overflowing):
+    pools = [facts.derived_pools.get(group, pool) for group, (_, pool) in facts.pools.items()]
+    if any(pool.provisioning.minimum_resident_bytes > U64_MAX for pool in pools):
+        return  # the pool rules say which
+    broken = list(check_bounds(pools, facts.static_bytes, facts.usable, base))
+    yield from broken
+    if any(finding.rule == OVERFLOW.id for finding in broken):
         return
     yield from _check_sums(facts)
 
@@ -262,8 +276,7 @@ def _check_sums(facts: Facts) -> Iterator[Finding]:
     ceilings = {
         static
         + sum(
-            pool.theoretical_ceiling_bytes + pool.reusable_workspace_ceiling_bytes
-            for pool in pools
+            pool.theoretical_ceiling_bytes + pool.reusable_workspace_ceiling_bytes for pool in pools
         )
         for static in (memory.static_bytes, facts.static_bytes)
         for pools in (stated, derived)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.pools import descriptor_pool_id
@@ -14,14 +15,13 @@ from ferrum_verify.documents.demand import (
     Tokens,
 )
 from ferrum_verify.documents.memory_plan import Persistent
-from ferrum_verify.findings import Finding, Rule
+from ferrum_verify.findings import Example, Finding, Rule, Swap
 from ferrum_verify.rules.storage_profiles import profile_fault
 from ferrum_verify.sizes import (
     SizeError,
     describe,
     is_power_of_two,
     maximal_shape,
-    minimum_bytes,
     request_bytes,
 )
 
@@ -42,6 +42,9 @@ NOT_CANONICAL = Rule(
     why="The engine finds descriptors by binary search and hashes them as they stand.",
     fix="Sort `dynamic_descriptors` by `base_resource_id`.",
     source=VALIDATE,
+    example=Example(
+        "fragment", {"/memory/dynamic_descriptors/0": Swap("/memory/dynamic_descriptors/1")}
+    ),
 )
 DUPLICATE = Rule(
     id="descriptor.duplicate",
@@ -49,6 +52,11 @@ DUPLICATE = Rule(
     why="Two descriptors of one resource leave open how many bytes a claim of it takes.",
     fix="Remove the repeated descriptor, or give it a resource id of its own.",
     source=VALIDATE,
+    example=Example(
+        "problem",
+        {"/dynamic_descriptors/1/base_resource_id": "act/attention"},
+        also=("graph.unknown-resource",),
+    ),
 )
 SHARES_STATIC_ID = Rule(
     id="descriptor.shares-static-id",
@@ -56,6 +64,11 @@ SHARES_STATIC_ID = Rule(
     why="A node that lists the id could be given either buffer.",
     fix="Rename one of the two resources.",
     source=VALIDATE,
+    example=Example(
+        "problem",
+        {"/static_allocations/0/resource_id": "act/mask"},
+        also=("graph.unknown-resource",),
+    ),
 )
 ALIGNMENT = Rule(
     id="descriptor.alignment",
@@ -63,6 +76,7 @@ ALIGNMENT = Rule(
     why="Addresses are rounded with masks; under any other alignment they come out wrong.",
     fix="Use a power of two, such as 256.",
     source=SIZES,
+    example=Example("problem", {"/dynamic_descriptors/0/alignment_bytes": 48}),
 )
 ILLEGAL_PROFILE = Rule(
     id="descriptor.illegal-profile",
@@ -71,6 +85,9 @@ ILLEGAL_PROFILE = Rule(
     fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
     "seen contiguously or in pages of the same block.",
     source="format description, storage profiles",
+    example=Example(
+        "problem", {"/dynamic_descriptors/12/storage/profile/view/paged_regions/block_bytes": 8192}
+    ),
 )
 PLAN_LIFETIME = Rule(
     id="descriptor.plan-lifetime",
@@ -78,6 +95,7 @@ PLAN_LIFETIME = Rule(
     why="A pool would hold the bytes for ever without counting them as static.",
     fix="Make the resource a static row, or give it a shorter lifetime.",
     source=VALIDATE,
+    example=Example("problem", {"/dynamic_descriptors/9/lifetime": "plan"}),
 )
 ZERO_INSTANCES = Rule(
     id="descriptor.zero-instances",
@@ -85,6 +103,7 @@ ZERO_INSTANCES = Rule(
     why="Its ceiling would be 0 bytes, and the first claim would pass it.",
     fix="Set `theoretical_maximum_instances` to the number of sequences that may be active.",
     source="seed 000, validate_active_sequence_ceiling",
+    example=Example("problem", {"/dynamic_descriptors/8/theoretical_maximum_instances": 0}),
 )
 ILLEGAL_DEMAND = Rule(
     id="descriptor.illegal-demand",
@@ -94,6 +113,9 @@ ILLEGAL_DEMAND = Rule(
     fix="Give each coefficient and maximum a positive value; sort the buckets so that each covers "
     "the one before and needs at least as many bytes.",
     source=SIZES,
+    example=Example(
+        "problem", {"/dynamic_descriptors/10/demand/bounded_shape_buckets/buckets/1/bytes": 1024}
+    ),
 )
 SEQUENCE_CEILING = Rule(
     id="descriptor.sequence-ceiling",
@@ -102,6 +124,9 @@ SEQUENCE_CEILING = Rule(
     "ceiling wrong.",
     fix="Set `maximum_sequences` to `theoretical_maximum_instances`.",
     source=SIZES,
+    example=Example(
+        "problem", {"/dynamic_descriptors/9/demand/actual_sequences/maximum_sequences": 8}
+    ),
 )
 SIZE_OVERFLOW = Rule(
     id="descriptor.size-overflow",
@@ -110,6 +135,9 @@ SIZE_OVERFLOW = Rule(
     fix="Lower the demand's maxima or its bytes.",
     source=SIZES,
     judgment="safety",
+    example=Example(
+        "problem", {"/dynamic_descriptors/0/demand/tokens/bytes_per_token": 9223372036854775808}
+    ),
 )
 KIND_CONTRACT = Rule(
     id="descriptor.kind-contract",
@@ -119,6 +147,7 @@ KIND_CONTRACT = Rule(
     fix="Scratch and binding: invocation, usage of the same name, u8. Persistent: request, "
     "sequence or step, usage persistent, u8. Value: any usage but weights.",
     source=SIZES,
+    example=Example("problem", {"/dynamic_descriptors/10/element_type": "f16"}),
 )
 ZERO_INITIALIZATION = Rule(
     id="descriptor.zero-initialization",
@@ -126,6 +155,7 @@ ZERO_INITIALIZATION = Rule(
     why="The engine clears state when a sequence begins, and nothing else at any time.",
     fix="Set `initialization` to `none`, or make the resource a sequence state.",
     source=SIZES,
+    example=Example("problem", {"/dynamic_descriptors/8/initialization": "zero"}),
 )
 FOREIGN_POOL = Rule(
     id="descriptor.foreign-pool",
@@ -134,11 +164,15 @@ FOREIGN_POOL = Rule(
     "come from one pool: its allocator would hand out bytes that do not fit the claim.",
     fix="Recompute `pool_id` from the descriptor.",
     source="seed 000, derive_dynamic_pools_with_reusable",
+    example=Example(
+        "fragment",
+        {"/memory/dynamic_descriptors/8/pool_id": "dynamic-pool/sha256/" + "0" * 64},
+    ),
 )
 
 
 def check_rows(
-    rows: Sequence[DynamicDescriptor] | Sequence[ProblemDescriptor], base: str
+    rows: Sequence[DynamicDescriptor | ProblemDescriptor], base: str
 ) -> Iterator[Finding]:
     """What every descriptor promises by itself, with or without its derived pool."""
     seen: set[str] = set()
@@ -209,7 +243,7 @@ def _check_contract(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iter
                 at,
             )
     if row.initialization == "zero" and not (
-        row.kind == "value" and row.usage == "state" and row.lifetime == "sequence"
+        row.kind == "value" and row.usage == "state" and row.lifetime in ("sequence", "plan")
     ):
         yield ZERO_INITIALIZATION.finding(
             f"{name} is zero-initialized, but it is no sequence state "
@@ -237,7 +271,7 @@ def _check_demand(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iterat
         )
     shape = maximal_shape(demand)
     try:
-        minimum_bytes(row)
+        # A legal demand is positive and never shrinks, so the largest shape is the only test.
         request_bytes(row, shape)
     except SizeError as error:
         yield SIZE_OVERFLOW.finding(
@@ -299,14 +333,16 @@ def check(facts: Facts) -> Iterator[Finding]:
     at = f"{base}/dynamic_descriptors"
     yield from facts.descriptor_findings
     static = {row.resource_id for row in memory.static_allocations}
-    before = ""
+    for index, (left, right) in enumerate(itertools.pairwise(rows), start=1):
+        if left.base_resource_id > right.base_resource_id:
+            yield NOT_CANONICAL.finding(
+                f"dynamic resource `{right.base_resource_id}` stands after "
+                f"`{left.base_resource_id}`",
+                f"{at}/{index}",
+            )
+            break
     for index, row in enumerate(rows):
         resource = row.base_resource_id
-        if resource < before:
-            yield NOT_CANONICAL.finding(
-                f"dynamic resource `{resource}` stands after `{before}`", f"{at}/{index}"
-            )
-        before = resource
         if resource in static:
             yield SHARES_STATIC_ID.finding(
                 f"resource `{resource}` has a static row and a dynamic descriptor",
@@ -320,4 +356,3 @@ def check(facts: Facts) -> Iterator[Finding]:
                 expected=descriptor_pool_id(row),
                 actual=row.pool_id,
             )
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Finding, Rule
@@ -21,7 +22,7 @@ DUPLICATE_NODE = Rule(
     why="A dependency on the id could mean either node.",
     fix="Rename one of the nodes.",
     source=GRAPH,
-    example=Example("fragment", {"/nodes/1/id": "node/embed"}),
+    example=Example("problem", {"/nodes/5/id": "node/embed"}),
 )
 UNKNOWN_DEPENDENCY = Rule(
     id="graph.unknown-dependency",
@@ -29,6 +30,7 @@ UNKNOWN_DEPENDENCY = Rule(
     why="The node would wait for something that never completes.",
     fix="Correct the id, or remove the dependency.",
     source=GRAPH,
+    example=Example("problem", {"/nodes/5/dependencies": ["node/lost"]}),
 )
 LATER_DEPENDENCY = Rule(
     id="graph.later-dependency",
@@ -36,6 +38,7 @@ LATER_DEPENDENCY = Rule(
     why="Nodes are submitted in plan order: a node would be submitted before what it waits for.",
     fix="Move the node behind its dependencies.",
     source=GRAPH,
+    example=Example("problem", {"/nodes/1/dependencies": ["node/embed", "node/query"]}),
 )
 CYCLE = Rule(
     id="graph.cycle",
@@ -44,6 +47,7 @@ CYCLE = Rule(
     fix="Remove one of the dependencies on the loop.",
     source=GRAPH,
     judgment="safety",
+    example=Example("problem", {"/nodes/1/dependencies": ["node/attention", "node/embed"]}),
 )
 DEPENDENCIES_NOT_CANONICAL = Rule(
     id="graph.dependencies-not-canonical",
@@ -51,6 +55,7 @@ DEPENDENCIES_NOT_CANONICAL = Rule(
     why="The plan's hash covers the order; the same graph in another order is another plan.",
     fix="Sort the dependencies and remove repeated ones.",
     source=GRAPH,
+    example=Example("fragment", {"/nodes/3/dependencies": ["node/query", "node/key"]}),
 )
 RESOURCES_NOT_CANONICAL = Rule(
     id="graph.resources-not-canonical",
@@ -58,6 +63,7 @@ RESOURCES_NOT_CANONICAL = Rule(
     why="The plan's hash covers the order; the same uses in another order are another plan.",
     fix="Sort the resources and remove repeated ones.",
     source=GRAPH,
+    example=Example("fragment", {"/nodes/1/resources": ["act/key", "act/embedded"]}),
 )
 UNKNOWN_RESOURCE = Rule(
     id="graph.unknown-resource",
@@ -66,6 +72,7 @@ UNKNOWN_RESOURCE = Rule(
     fix="Add a row for the resource, or correct its id.",
     source=GRAPH,
     judgment="safety",
+    example=Example("problem", {"/nodes/4/resources/-": "act/lost"}),
 )
 NODES_MISSING = Rule(
     id="graph.nodes-missing",
@@ -75,6 +82,7 @@ NODES_MISSING = Rule(
     source="format description, documents",
     severity="warning",
     undecided=True,
+    example=Example("memory-plan", {}),
 )
 TOO_MANY_NODES = Rule(
     id="graph.too-many-nodes",
@@ -111,8 +119,10 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
         on_loop = {node for loop in loops for node in loop}
         for loop in loops:
             path = " → ".join(f"`{node}`" for node in (*loop, loop[0]))
-            place = f"{at}/{order.position[loop[0]]}/dependencies"
-            yield CYCLE.finding(f"each waits for the one before: {path}", place)
+            first = order.position[loop[0]]
+            yield CYCLE.finding(
+                f"each waits for the one before: {path}", f"{at}/{first}/dependencies"
+            )
         for index, dependency in late:
             node = nodes[index]
             if not (node.id in on_loop and dependency in on_loop):
@@ -147,7 +157,7 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
 
 
 def _check_dependencies(
-    nodes: Sequence[FragmentNode] | Sequence[PlanNode], order: HappensBefore, at: str
+    nodes: Sequence[FragmentNode | PlanNode], order: HappensBefore, at: str
 ) -> Generator[Finding, None, list[tuple[int, str]]]:
     late: list[tuple[int, str]] = []
     for index, node in enumerate(nodes):
@@ -164,7 +174,7 @@ def _check_dependencies(
 
 
 def _ascends(ids: Sequence[str]) -> bool:
-    return all(left < right for left, right in zip(ids, ids[1:], strict=False))
+    return all(left < right for left, right in itertools.pairwise(ids))
 
 
 ORDER_RULES = frozenset(

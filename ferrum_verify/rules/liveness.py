@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.liveness import peak_bytes, summarise_liveness
 from ferrum_verify.documents.primitives import U64_MAX
-from ferrum_verify.findings import Finding, Rule
+from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap
 from ferrum_verify.rules.pool import OVERFLOW, short
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ MODE_MEMBERS = Rule(
     why="Without rows the peak is 0, and the workspaces get no bytes.",
     fix="Use `no_invocation_resources` with no rows, or list the rows.",
     source=ROWS,
+    example=Example(
+        "fragment", {"/memory/dynamic_pools/3/invocation_liveness_mode": "no_invocation_resources"}
+    ),
 )
 NOT_CANONICAL = Rule(
     id="liveness.not-canonical",
@@ -37,6 +41,14 @@ NOT_CANONICAL = Rule(
     why="The engine searches the rows by node and hashes them as they stand.",
     fix="Sort the rows by `node_id` and the ids in each row.",
     source=ROWS,
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/3/invocation_liveness/0": Swap(
+                "/memory/dynamic_pools/3/invocation_liveness/1"
+            )
+        },
+    ),
 )
 FOREIGN = Rule(
     id="liveness.foreign-member",
@@ -44,6 +56,15 @@ FOREIGN = Rule(
     why="A resource of another pool or lifetime is counted where it takes no bytes.",
     fix="Remove the resource from the row.",
     source=ROWS,
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/3/invocation_liveness/0/resource_ids": [
+                "input/tokens",
+                "scratch/attention",
+            ]
+        },
+    ),
 )
 UNCOVERED = Rule(
     id="liveness.uncovered",
@@ -51,6 +72,7 @@ UNCOVERED = Rule(
     why="A workspace that no node uses is never given bytes, and its owner would write nowhere.",
     fix="List the resource in the node that uses it, or remove its descriptor.",
     source=DERIVE,
+    example=Example("problem", {"/nodes/3/resources/5": DELETE}),
 )
 PEAK = Rule(
     id="liveness.peak",
@@ -59,6 +81,7 @@ PEAK = Rule(
     fix="Recompute `minimum_invocation_peak_bytes`.",
     source=ROWS,
     judgment="safety",
+    example=Example("fragment", {"/memory/dynamic_pools/3/minimum_invocation_peak_bytes": 512}),
 )
 ROWS_NOT_DERIVED = Rule(
     id="liveness.rows-not-derived",
@@ -68,6 +91,17 @@ ROWS_NOT_DERIVED = Rule(
     fix="Use the rows that the finding expects.",
     source=DERIVE,
     judgment="safety",
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/3/invocation_liveness/1/node_id": "node/output",
+            "/memory/invocation_liveness/1/resource_ids": ["binding/head"],
+            "/memory/invocation_liveness/-": {
+                "node_id": "node/output",
+                "resource_ids": ["scratch/head"],
+            },
+        },
+    ),
 )
 MODE_NOT_DERIVED = Rule(
     id="liveness.mode-not-derived",
@@ -76,6 +110,9 @@ MODE_NOT_DERIVED = Rule(
     why="The engine re-derives the mode and refuses another, even one that only wastes bytes.",
     fix="Use the mode that the finding expects.",
     source=DERIVE,
+    example=Example(
+        "fragment", {"/memory/dynamic_pools/3/invocation_liveness_mode": "conservative_concurrent"}
+    ),
 )
 ROWS_OVERLAP = Rule(
     id="liveness.rows-overlap",
@@ -84,6 +121,14 @@ ROWS_OVERLAP = Rule(
     fix="Use `conservative_concurrent`, or add the dependency that orders the two nodes.",
     source=DERIVE,
     judgment="safety",
+    example=Example(
+        "fragment",
+        {
+            "/nodes/5/dependencies": ["node/embed"],
+            "/nodes/4/dependencies": ["node/attention", "node/key"],
+        },
+        also=("liveness.mode-not-derived",),
+    ),
 )
 GLOBAL_MODE = Rule(
     id="liveness.global-mode",
@@ -91,6 +136,7 @@ GLOBAL_MODE = Rule(
     why="The runtime picks its submission strategy by the plan's mode.",
     fix="Recompute `invocation_liveness_mode` from the pools.",
     source=SUMMARY,
+    example=Example("fragment", {"/memory/invocation_liveness_mode": "total_order_reuse"}),
 )
 GLOBAL_ROWS = Rule(
     id="liveness.global-rows",
@@ -99,6 +145,7 @@ GLOBAL_ROWS = Rule(
     fix="Recompute `invocation_liveness` from the pools.",
     source=SUMMARY,
     judgment="safety",
+    example=Example("fragment", {"/memory/invocation_liveness/0": DELETE}),
 )
 TOO_MANY = Rule(
     id="liveness.too-many-references",
@@ -123,19 +170,18 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _check_rows(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
     name = f"pool `{short(pool.pool_id)}`"
     members = {
-        member.base_resource_id
-        for member in facts.groups[group]
-        if member.lifetime == "invocation"
+        member.base_resource_id for member in facts.groups[group] if member.lifetime == "invocation"
     }
     rows, mode = pool.invocation_liveness, pool.invocation_liveness_mode
-    if (mode == "no_invocation_resources") == bool(members):
+    sound = facts.sound(facts.groups[group])
+    if sound and (mode == "no_invocation_resources") == bool(members):
         yield MODE_MEMBERS.finding(
             f"{name} has {len(members):,} invocation resources, but mode {mode}",
             f"{at}/invocation_liveness_mode",
         )
     if not members and not rows:
         return
-    if any(left.node_id >= right.node_id for left, right in zip(rows, rows[1:], strict=False)):
+    if any(left.node_id >= right.node_id for left, right in itertools.pairwise(rows)):
         yield NOT_CANONICAL.finding(
             f"the liveness rows of {name} do not ascend by node", f"{at}/invocation_liveness"
         )
@@ -143,19 +189,19 @@ def _check_rows(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterato
     for index, row in enumerate(rows):
         here = f"{at}/invocation_liveness/{index}/resource_ids"
         ids = row.resource_ids
-        if not ids or any(left >= right for left, right in zip(ids, ids[1:], strict=False)):
+        if not ids or any(left >= right for left, right in itertools.pairwise(ids)):
             yield NOT_CANONICAL.finding(
                 f"the resources of `{row.node_id}` in {name} are none, or do not ascend", here
             )
         for resource in ids:
-            if resource not in members:
+            if resource not in members and resource not in facts.faulty:
                 yield FOREIGN.finding(
                     f"the row of `{row.node_id}` in {name} has `{resource}`, which is no "
                     "invocation resource of the pool",
                     here,
                 )
         covered.update(ids)
-    for resource in sorted(members - covered):
+    for resource in sorted(members - covered - facts.faulty):
         yield UNCOVERED.finding(
             f"invocation resource `{resource}` is in no liveness row of {name}",
             facts.place_of(resource),
@@ -192,6 +238,8 @@ def _check_order(
 ) -> Iterator[Finding]:
     if facts.order is None or facts.structure is None or broken:
         return
+    if not facts.sound(facts.groups[group]):
+        return
     order = facts.order
     name = f"pool `{short(pool.pool_id)}`"
     derived = facts.structure[group].liveness
@@ -211,9 +259,7 @@ def _check_order(
     if mode != derived.mode:
         reason = (
             "it has program bindings"
-            if any(
-                getattr(member.kind, "tag", "") == "binding" for member in facts.groups[group]
-            )
+            if any(getattr(member.kind, "tag", "") == "binding" for member in facts.groups[group])
             else "its nodes are totally ordered"
             if derived.mode == "total_order_reuse"
             else "its nodes are not totally ordered"
@@ -226,7 +272,7 @@ def _check_order(
         )
     if mode == "total_order_reuse" and facts.execution != "in-order":
         rows = sorted(pool.invocation_liveness, key=lambda row: order.position[row.node_id])
-        for left, right in zip(rows, rows[1:], strict=False):
+        for left, right in itertools.pairwise(rows):
             if not order.precedes(order.position[left.node_id], order.position[right.node_id]):
                 yield ROWS_OVERLAP.finding(
                     f"{name} reuses one extent for `{left.node_id}` and `{right.node_id}`, but "

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from ferrum_verify.canonical import bucket_id
 from ferrum_verify.derive.reusable import bucket_order, startup_capture_cases
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.reusable import UniformDecode
-from ferrum_verify.findings import Finding, Rule, pointer
+from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap, pointer
 from ferrum_verify.rules.pool import short
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ ZERO_LANES = Rule(
     why="Without a lane no captured program can run.",
     fix="Set `maximum_reusable_lanes` to 1 or more, or leave reusable execution out.",
     source=POLICY,
+    example=Example("problem", {"/reusable_execution_policy/maximum_reusable_lanes": 0}),
 )
 LANES = Rule(
     id="reusable.lanes-inconsistent",
@@ -43,6 +45,7 @@ LANES = Rule(
     "anew.",
     source=DERIVE,
     judgment="safety",
+    example=Example("fragment", {"/memory/reusable_execution/maximum_reusable_lanes": 3}),
 )
 BUCKET_COUNT = Rule(
     id="reusable.bucket-count",
@@ -50,6 +53,9 @@ BUCKET_COUNT = Rule(
     why="The engine refuses others.",
     fix="Merge buckets, or leave reusable execution out.",
     source=POLICY,
+    example=Example(
+        "problem", {"/reusable_execution_policy": {"maximum_reusable_lanes": 1, "buckets": []}}
+    ),
 )
 ZERO_CAPACITY = Rule(
     id="reusable.zero-capacity",
@@ -57,6 +63,7 @@ ZERO_CAPACITY = Rule(
     why="A bucket for 0 sequences, tokens or pages covers no shape.",
     fix="Give each capacity a positive value.",
     source=POLICY,
+    example=Example("problem", {"/reusable_execution_policy/buckets/0/maximum_pages": 0}),
 )
 BUCKET_ORDER = Rule(
     id="reusable.bucket-order",
@@ -65,6 +72,10 @@ BUCKET_ORDER = Rule(
     "one than it needs.",
     fix="Sort the buckets.",
     source=POLICY,
+    example=Example(
+        "fragment",
+        {"/memory/reusable_execution/buckets/1": Swap("/memory/reusable_execution/buckets/2")},
+    ),
 )
 BUCKET_NESTING = Rule(
     id="reusable.bucket-nesting",
@@ -72,6 +83,7 @@ BUCKET_NESTING = Rule(
     why="Of two buckets that do not cover each other, neither is the right one for some batch.",
     fix="Let each bucket of the class grow in every dimension, or give it another class.",
     source=POLICY,
+    example=Example("problem", {"/reusable_execution_policy/buckets/1/maximum_pages": 8}),
 )
 BUCKET_IDENTITY = Rule(
     id="reusable.bucket-identity",
@@ -79,6 +91,13 @@ BUCKET_IDENTITY = Rule(
     why="Captured programs and binding arenas are found by this id.",
     fix="Recompute `bucket_id`.",
     source="format description, canonical fingerprints",
+    example=Example(
+        "fragment",
+        {
+            "/memory/reusable_execution/buckets/0/bucket/bucket_id": "reusable-bucket/sha256/"
+            + "0" * 64
+        },
+    ),
 )
 BUDGET_POOL = Rule(
     id="reusable.budget-pool",
@@ -86,6 +105,14 @@ BUDGET_POOL = Rule(
     why="A budget for an unknown pool reserves nothing.",
     fix="Sort the budgets by `pool_id` and remove those without a pool.",
     source=POLICY,
+    example=Example(
+        "fragment",
+        {
+            "/memory/reusable_execution/buckets/0/pool_budgets/0": Swap(
+                "/memory/reusable_execution/buckets/0/pool_budgets/1"
+            )
+        },
+    ),
 )
 BUDGET_ZERO = Rule(
     id="reusable.budget-zero",
@@ -93,6 +120,9 @@ BUDGET_ZERO = Rule(
     why="The engine writes no empty budgets, so the plan was not derived by it.",
     fix="Remove the budget.",
     source=POLICY,
+    example=Example(
+        "fragment", {"/memory/reusable_execution/buckets/0/pool_budgets/2/invocation_bytes": 0}
+    ),
 )
 BUDGET = Rule(
     id="reusable.budget",
@@ -101,6 +131,9 @@ BUDGET = Rule(
     fix="Use the budgets that the finding expects.",
     source=DERIVE,
     judgment="safety",
+    example=Example(
+        "fragment", {"/memory/reusable_execution/buckets/1/pool_budgets/0/step_bytes": 896}
+    ),
 )
 SHAPE = Rule(
     id="reusable.shape-outside-demand",
@@ -109,6 +142,7 @@ SHAPE = Rule(
     fix="Raise the demand's maxima, or lower the bucket's capacity.",
     source=DERIVE,
     judgment="safety",
+    example=Example("problem", {"/reusable_execution_policy/buckets/1/maximum_sequences": 5}),
 )
 EXECUTABLES = Rule(
     id="reusable.executables",
@@ -116,6 +150,7 @@ EXECUTABLES = Rule(
     why="The device reserves this many; with fewer, a capture fails while the server starts.",
     fix="Recompute `maximum_device_executables`.",
     source=DERIVE,
+    example=Example("fragment", {"/memory/reusable_execution/maximum_device_executables": 18}),
 )
 NO_NODES = Rule(
     id="reusable.no-nodes",
@@ -123,6 +158,7 @@ NO_NODES = Rule(
     why="There is nothing to capture.",
     fix="Leave reusable execution out.",
     source=DERIVE,
+    example=Example("problem", {"/nodes": [], "/dynamic_descriptors": []}),
 )
 PROGRAM_COUNT = Rule(
     id="reusable.program-count",
@@ -130,6 +166,7 @@ PROGRAM_COUNT = Rule(
     why="The engine refuses others.",
     fix="Leave programs out, or leave the policy out.",
     source=POLICY,
+    example=Example("problem", {"/reusable_execution_policy/program_policy/programs": []}),
 )
 PROGRAM_ORDER = Rule(
     id="reusable.program-order",
@@ -137,6 +174,14 @@ PROGRAM_ORDER = Rule(
     why="The runtime looks programs up in this order, and the policy is hashed in it.",
     fix="Sort the programs and remove repeated ones.",
     source=POLICY,
+    example=Example(
+        "problem",
+        {
+            "/reusable_execution_policy/program_policy/programs/0": Swap(
+                "/reusable_execution_policy/program_policy/programs/1"
+            )
+        },
+    ),
 )
 PROGRAM_CLASS = Rule(
     id="reusable.program-class",
@@ -144,6 +189,23 @@ PROGRAM_CLASS = Rule(
     why="Of two classes with the same shape it is open which program runs a batch.",
     fix="Remove the shape from one of the classes.",
     source=POLICY,
+    example=Example(
+        "problem",
+        {
+            "/reusable_execution_policy/program_policy/programs/3": {
+                "class_id": "class/prefill",
+                "shape": {
+                    "topology": "uniform_decode",
+                    "request_capacity": 1,
+                    "token_capacity": 1,
+                    "query_tokens_per_sequence": 1,
+                },
+            },
+            "/reusable_execution_policy/program_policy/programs/2": Swap(
+                "/reusable_execution_policy/program_policy/programs/3"
+            ),
+        },
+    ),
 )
 PROGRAM_SHAPE = Rule(
     id="reusable.program-shape",
@@ -152,6 +214,9 @@ PROGRAM_SHAPE = Rule(
     fix="Decode: token capacity is requests times query tokens. Prefill: processed tokens and "
     "token capacity stay within the prompt. All counts but the processed tokens are positive.",
     source=POLICY,
+    example=Example(
+        "problem", {"/reusable_execution_policy/program_policy/programs/1/shape/token_capacity": 3}
+    ),
 )
 PROGRAM_PREDECESSOR = Rule(
     id="reusable.program-predecessor",
@@ -159,6 +224,7 @@ PROGRAM_PREDECESSOR = Rule(
     why="Its start is never reached by captured programs alone.",
     fix="Add the prefill of the same class and prompt from 0 to where this one starts.",
     source=POLICY,
+    example=Example("problem", {"/reusable_execution_policy/program_policy/programs/2": DELETE}),
 )
 PROGRAM_BUCKET = Rule(
     id="reusable.program-bucket",
@@ -166,6 +232,14 @@ PROGRAM_BUCKET = Rule(
     why="A program without a bucket has no workspace to run in.",
     fix="Add a bucket to the class, or enlarge its last one.",
     source=POLICY,
+    example=Example(
+        "problem",
+        {
+            "/reusable_execution_policy/program_policy/programs/3/shape/token_capacity": 65,
+            "/reusable_execution_policy/program_policy/programs/3/shape/total_prompt_tokens": 129,
+            "/reusable_execution_policy/program_policy/programs/2/shape/total_prompt_tokens": 129,
+        },
+    ),
 )
 PROGRAM_PASSES = Rule(
     id="reusable.program-passes",
@@ -173,6 +247,7 @@ PROGRAM_PASSES = Rule(
     why="A program that was not warmed up, captured and validated at start-up cannot be sealed.",
     fix="Set warm-up, capture and replay-validation passes accordingly.",
     source=POLICY,
+    example=Example("problem", {"/reusable_execution_policy/program_policy/warmup_passes": 0}),
 )
 
 
@@ -187,9 +262,7 @@ def check_policy(
     ``buckets`` are class id, capacity and JSON pointer, in canonical order.
     """
     if lanes == 0:
-        yield ZERO_LANES.finding(
-            "reusable execution has 0 lanes", f"{at}/maximum_reusable_lanes"
-        )
+        yield ZERO_LANES.finding("reusable execution has 0 lanes", f"{at}/maximum_reusable_lanes")
     if not 1 <= len(buckets) <= 64:
         yield BUCKET_COUNT.finding(
             f"reusable execution has {len(buckets):,} buckets, not 1 to 64", f"{at}/buckets"
@@ -346,9 +419,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield from _check_budgets(facts, index, resolved, f"{at}/buckets/{index}/pool_budgets")
 
 
-def check_identities(
-    specs: Sequence[BucketSpec], at: str, member: str
-) -> Iterator[Finding]:
+def check_identities(specs: Sequence[BucketSpec], at: str, member: str) -> Iterator[Finding]:
     """Whether each bucket's id is the hash of its class and capacity."""
     for index, spec in enumerate(specs):
         expected = bucket_id(
@@ -357,6 +428,9 @@ def check_identities(
             spec.capacity.maximum_tokens,
             spec.capacity.maximum_pages,
         )
+        capacity = spec.capacity
+        if not (capacity.maximum_sequences and capacity.maximum_tokens and capacity.maximum_pages):
+            continue
         if spec.bucket_id != expected:
             yield BUCKET_IDENTITY.finding(
                 f"bucket {index} of class `{spec.class_id}` has another id than its class and "
@@ -385,7 +459,7 @@ def _check_executables(facts: Facts, reusable: ReusableExecution, at: str) -> It
                 "the plan reserves 0 device executables", f"{at}/maximum_device_executables"
             )
         return
-    nodes = len(facts.subject.nodes)
+    nodes = len({node.id for node in facts.subject.nodes})
     if nodes == 0:
         yield NO_NODES.finding("reusable execution has no node to capture", at)
         return
@@ -397,7 +471,12 @@ def _check_executables(facts: Facts, reusable: ReusableExecution, at: str) -> It
             "than u64 holds",
             f"{at}/maximum_device_executables",
         )
-    elif lanes and cases and reusable.maximum_device_executables != expected:
+    elif (
+        lanes
+        and cases
+        and reusable.maximum_device_executables
+        not in (expected, len(facts.subject.nodes) * cases * lanes)
+    ):
         yield EXECUTABLES.finding(
             f"the plan reserves {reusable.maximum_device_executables:,} device executables, but "
             f"{nodes:,} nodes, {cases:,} capture cases and {lanes:,} lanes need {expected:,}",
@@ -413,7 +492,7 @@ def _check_budgets(
     budgets = resolved.pool_budgets
     name = f"bucket {index} of class `{resolved.bucket.class_id}`"
     ids = [budget.pool_id for budget in budgets]
-    if any(left >= right for left, right in zip(ids, ids[1:], strict=False)):
+    if any(left >= right for left, right in itertools.pairwise(ids)):
         yield BUDGET_POOL.finding(f"the budgets of {name} do not ascend by pool, each once", at)
     for place, budget in enumerate(budgets):
         if budget.pool_id not in facts.groups:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.derive.reusable import step_slot_bytes
 from ferrum_verify.derive.slots import is_transient_activation
 from ferrum_verify.documents.primitives import U64_MAX
-from ferrum_verify.findings import Finding, Rule
+from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap
 from ferrum_verify.rules.pool import OVERFLOW, short
 from ferrum_verify.sharing import explain_clash
 
@@ -34,6 +34,9 @@ KIND = Rule(
     why="The runtime reuses the bytes within a step only for an ordered wave.",
     fix="Set `kind` by the number of members; remove a slot without members.",
     source=POOLS,
+    example=Example(
+        "fragment", {"/memory/dynamic_pools/0/step_resource_slots/0/kind": "dedicated"}
+    ),
 )
 NOT_CANONICAL = Rule(
     id="slot.not-canonical",
@@ -41,6 +44,14 @@ NOT_CANONICAL = Rule(
     why="The plan's hash covers the order; the same slots in another order are another plan.",
     fix="Sort the ids in each slot, then the slots.",
     source=POOLS,
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/0/step_resource_slots/0": Swap(
+                "/memory/dynamic_pools/0/step_resource_slots/1"
+            )
+        },
+    ),
 )
 REPEATED = Rule(
     id="slot.repeated-member",
@@ -48,6 +59,15 @@ REPEATED = Rule(
     why="With two slots it is open which bytes a node is given.",
     fix="Remove the resource from all slots but one.",
     source=POOLS,
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/0/step_resource_slots/-": {
+                "kind": "dedicated",
+                "resource_ids": ["act/query"],
+            }
+        },
+    ),
 )
 FOREIGN = Rule(
     id="slot.foreign-member",
@@ -56,6 +76,15 @@ FOREIGN = Rule(
     fix="Remove the resource from the slot.",
     source=STRUCTURE,
     judgment="safety",
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/0/step_resource_slots/-": {
+                "kind": "dedicated",
+                "resource_ids": ["input/tokens"],
+            }
+        },
+    ),
 )
 MISSING = Rule(
     id="slot.missing-member",
@@ -64,6 +93,7 @@ MISSING = Rule(
     fix="Give the resource a slot.",
     source=STRUCTURE,
     judgment="safety",
+    example=Example("fragment", {"/memory/dynamic_pools/0/step_resource_slots/3": DELETE}),
 )
 NOT_TRANSIENT = Rule(
     id="slot.not-transient",
@@ -72,6 +102,19 @@ NOT_TRANSIENT = Rule(
     fix="Give the resource a dedicated slot.",
     source="seed 000, is_reusable_step_activation",
     judgment="safety",
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/0/step_resource_slots/2": {
+                "kind": "ordered_single_fence_step_wave",
+                "resource_ids": ["act/mask", "act/output"],
+            },
+            "/memory/dynamic_pools/0/step_resource_slots/1": {
+                "kind": "dedicated",
+                "resource_ids": ["act/key"],
+            },
+        },
+    ),
 )
 RETAINED_SHARED = Rule(
     id="slot.retained-shared",
@@ -80,6 +123,7 @@ RETAINED_SHARED = Rule(
     fix="Give the resource a dedicated slot.",
     source=DERIVE,
     judgment="safety",
+    example=Example("fragment", {"/retained_completion_resources": ["act/output"]}),
 )
 RETAINED_UNKNOWN = Rule(
     id="slot.retained-unknown",
@@ -87,6 +131,7 @@ RETAINED_UNKNOWN = Rule(
     why="There are no bytes to retain.",
     fix="Name a dynamic descriptor, or retain nothing.",
     source="seed 000, from_core_with_completion_retention",
+    example=Example("problem", {"/retained_completion_resources": ["act/lost"]}),
 )
 RETAINED_UNREADABLE = Rule(
     id="slot.retained-unreadable",
@@ -94,6 +139,7 @@ RETAINED_UNREADABLE = Rule(
     why="No other resource still holds a node's output when the step has completed.",
     fix="Retain a Step or Request activation.",
     source="seed 000, from_core_with_completion_retention",
+    example=Example("problem", {"/retained_completion_resources": ["state/cache"]}),
 )
 UNUSED = Rule(
     id="slot.unused-resource",
@@ -101,6 +147,13 @@ UNUSED = Rule(
     why="Without a first and last user the resource has no life, and no slot can be derived.",
     fix="List the resource in the nodes that use it, or remove its descriptor.",
     source=DERIVE,
+    example=Example(
+        "problem",
+        {
+            "/nodes/0/resources": ["act/embedded", "input/tokens", "weight/embed"],
+            "/nodes/3/resources/2": DELETE,
+        },
+    ),
 )
 STEP_MINIMUM = Rule(
     id="slot.step-minimum",
@@ -110,6 +163,7 @@ STEP_MINIMUM = Rule(
     fix="Recompute `minimum_step_bytes`.",
     source="seed 000, step_slot_bytes",
     judgment="safety",
+    example=Example("fragment", {"/memory/dynamic_pools/0/minimum_step_bytes": 64}),
 )
 NOT_DERIVED = Rule(
     id="slot.not-derived",
@@ -117,6 +171,21 @@ NOT_DERIVED = Rule(
     why="The engine re-derives them and refuses a plan with others, even when they are safe.",
     fix="Use the slots that the finding expects.",
     source=DERIVE,
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/0/step_resource_slots": [
+                {"kind": "dedicated", "resource_ids": ["act/attention"]},
+                {"kind": "dedicated", "resource_ids": ["act/embedded"]},
+                {
+                    "kind": "ordered_single_fence_step_wave",
+                    "resource_ids": ["act/key", "act/output"],
+                },
+                {"kind": "dedicated", "resource_ids": ["act/mask"]},
+                {"kind": "dedicated", "resource_ids": ["act/query"]},
+            ]
+        },
+    ),
 )
 SHARED_WHILE_LIVE = Rule(
     id="slot.shared-while-live",
@@ -126,6 +195,20 @@ SHARED_WHILE_LIVE = Rule(
     fix="Put the two resources into different slots, or add the dependency that orders them.",
     source="format description, three execution models",
     judgment="safety",
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/0/step_resource_slots/1": {
+                "kind": "ordered_single_fence_step_wave",
+                "resource_ids": ["act/key", "act/query"],
+            },
+            "/memory/dynamic_pools/0/step_resource_slots/3": {
+                "kind": "dedicated",
+                "resource_ids": ["act/output"],
+            },
+        },
+        also=("slot.not-derived",),
+    ),
 )
 
 
@@ -153,7 +236,8 @@ def check_retained(
 def check(facts: Facts) -> Iterator[Finding]:
     """All rules of the Step slots of a memory plan."""
     subject = facts.subject
-    yield from check_retained(subject.retained, facts.memory, subject.places.retained)
+    retained = subject.retained - facts.faulty
+    yield from check_retained(retained, facts.memory, subject.places.retained)
     at = f"{facts.subject.places.memory}/dynamic_pools"
     for group, (index, pool) in facts.pools.items():
         members = {
@@ -177,15 +261,13 @@ def _check_structure(
         resource for slot in pool.step_resource_slots for resource in slot.resource_ids
     )
     for resource in members:
-        if resource not in listed:
+        if resource not in listed and resource not in facts.faulty:
             yield MISSING.finding(
                 f"step resource `{resource}` is in no slot of {name}", f"{at}/step_resource_slots"
             )
     ordered = all(
         left.resource_ids < right.resource_ids
-        for left, right in zip(
-            pool.step_resource_slots, pool.step_resource_slots[1:], strict=False
-        )
+        for left, right in zip(pool.step_resource_slots, pool.step_resource_slots[1:], strict=False)
     )
     told: set[str] = set()
     for index, slot in enumerate(pool.step_resource_slots):
@@ -193,7 +275,7 @@ def _check_structure(
         for resource in slot.resource_ids:
             if resource in members and listed[resource] == 1:
                 continue
-            if resource in told:
+            if resource in told or resource in facts.faulty:
                 continue
             told.add(resource)
             if resource not in members:
@@ -208,7 +290,8 @@ def _check_structure(
                     f"{name}",
                     f"{here}/resource_ids",
                 )
-        yield from _check_slot(facts, slot, members, f"slot {index} of {name}", here)
+        sole = [resource for resource in slot.resource_ids if listed[resource] == 1]
+        yield from _check_slot(facts, slot, sole, members, f"slot {index} of {name}", here)
     if not ordered and not told:
         yield NOT_CANONICAL.finding(
             f"the slots of {name} do not ascend by their resource ids", f"{at}/step_resource_slots"
@@ -218,6 +301,7 @@ def _check_structure(
 def _check_slot(
     facts: Facts,
     slot: StepSlot,
+    sole: list[str],
     members: dict[str, DynamicDescriptor],
     name: str,
     at: str,
@@ -233,11 +317,10 @@ def _check_slot(
             expected=wanted,
             actual=slot.kind,
         )
-    if count < 2:
+    if len(sole) < 2:
         return
     if any(
-        left > right
-        for left, right in zip(slot.resource_ids, slot.resource_ids[1:], strict=False)
+        left > right for left, right in zip(slot.resource_ids, slot.resource_ids[1:], strict=False)
     ):
         yield NOT_CANONICAL.finding(
             f"the members of {name} do not ascend by id", f"{at}/resource_ids"
@@ -246,7 +329,7 @@ def _check_slot(
         member = members.get(resource)
         if member is None:
             continue
-        if not is_transient_activation(member):
+        if resource not in facts.faulty and not is_transient_activation(member):
             yield NOT_TRANSIENT.finding(
                 f"{name} shares the bytes of `{resource}`, which is no token-scaled activation "
                 f"value (usage {member.usage}, demand {member.demand.tag})",
@@ -300,12 +383,16 @@ def _check_order(
     if facts.order is None or facts.structure is None:
         return
     name = f"pool `{short(pool.pool_id)}`"
-    unused = [resource for resource in members if not facts.order.users.get(resource)]
+    unused = [
+        resource
+        for resource in members
+        if not facts.order.users.get(resource) and resource not in facts.faulty
+    ]
     for resource in unused:
         yield UNUSED.finding(
             f"step resource `{resource}` is used by no node", facts.place_of(resource)
         )
-    if broken or unused:
+    if broken or unused or not facts.sound(facts.groups[group]):
         return
     stated = [slot.resource_ids for slot in pool.step_resource_slots]
     derived = [slot.resource_ids for slot in facts.structure[group].slots]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from ferrum_verify.canonical import OPAQUE_LAYOUT_FINGERPRINT
 from ferrum_verify.documents.memory_plan import Binding, Persistent, Scratch
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.storage import LINEAR_CONTIGUOUS
-from ferrum_verify.findings import Example, Finding, Rule, pointer
+from ferrum_verify.findings import Example, Finding, Rule, Swap, pointer
 from ferrum_verify.rules.storage_profiles import profile_fault
 from ferrum_verify.sizes import SizeError, is_power_of_two, quantize
 
@@ -28,7 +29,9 @@ NOT_CANONICAL = Rule(
     "a row is not found and the plan's hash is another one.",
     fix="Sort `static_allocations` by `resource_id`.",
     source=VALIDATE,
-    example=Example("fragment", {"/memory/static_allocations/0/resource_id": "weight/z"}),
+    example=Example(
+        "fragment", {"/memory/static_allocations/0": Swap("/memory/static_allocations/1")}
+    ),
 )
 DUPLICATE = Rule(
     id="static.duplicate",
@@ -37,7 +40,11 @@ DUPLICATE = Rule(
     "node gets.",
     fix="Remove the repeated row, or give it a resource id of its own.",
     source=VALIDATE,
-    example=Example("fragment", {"/memory/static_allocations/1/resource_id": "weight/embed"}),
+    example=Example(
+        "problem",
+        {"/static_allocations/1/resource_id": "weight/embed"},
+        also=("graph.unknown-resource",),
+    ),
 )
 ZERO_BYTES = Rule(
     id="static.zero-bytes",
@@ -45,13 +52,7 @@ ZERO_BYTES = Rule(
     why="A buffer of no bytes has no address that a kernel could be given.",
     fix="Give `per_instance_bytes` the size of the weight or workspace.",
     source=VALIDATE,
-    example=Example(
-        "fragment",
-        {
-            "/memory/static_allocations/0/per_instance_bytes": 0,
-            "/memory/static_allocations/0/instance_stride_bytes": 0,
-        },
-    ),
+    example=Example("problem", {"/static_allocations/0/per_instance_bytes": 0}),
 )
 ALIGNMENT = Rule(
     id="static.alignment",
@@ -59,7 +60,7 @@ ALIGNMENT = Rule(
     why="Addresses are rounded with masks; under any other alignment they come out wrong.",
     fix="Use a power of two, such as 256.",
     source="seed 000, quantize_storage_bytes",
-    example=Example("fragment", {"/memory/static_allocations/0/alignment_bytes": 3}),
+    example=Example("problem", {"/static_allocations/0/alignment_bytes": 3}),
 )
 ILLEGAL_PROFILE = Rule(
     id="static.illegal-profile",
@@ -68,12 +69,8 @@ ILLEGAL_PROFILE = Rule(
     fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block.",
     source="format description, storage profiles",
     example=Example(
-        "fragment",
-        {
-            "/memory/static_allocations/1/storage/profile/view": {
-                "paged_regions": {"block_bytes": 4096}
-            }
-        },
+        "problem",
+        {"/static_allocations/2/storage/profile/view": {"paged_regions": {"block_bytes": 4096}}},
     ),
 )
 STRIDE = Rule(
@@ -83,13 +80,7 @@ STRIDE = Rule(
     fix="Set `instance_stride_bytes` to the quantized `per_instance_bytes`.",
     source=VALIDATE,
     judgment="safety",
-    example=Example(
-        "fragment",
-        {
-            "/memory/static_allocations/0/instance_stride_bytes": 1000,
-            "/memory/static_allocations/0/size_bytes": 1000,
-        },
-    ),
+    example=Example("fragment", {"/memory/static_allocations/0/instance_stride_bytes": 65500}),
 )
 INSTANCE_COUNT = Rule(
     id="static.instance-count",
@@ -107,7 +98,7 @@ SIZE = Rule(
     fix="Set `size_bytes` to `instance_stride_bytes`.",
     source=VALIDATE,
     judgment="safety",
-    example=Example("fragment", {"/memory/static_allocations/0/size_bytes": 768}),
+    example=Example("fragment", {"/memory/static_allocations/0/size_bytes": 65000}),
 )
 LIFETIME = Rule(
     id="static.lifetime",
@@ -125,8 +116,7 @@ KIND = Rule(
     fix="Make the row a dynamic descriptor of invocation lifetime.",
     source=VALIDATE,
     example=Example(
-        "fragment",
-        {"/memory/static_allocations/0/kind": {"scratch": {"node_id": "node/embed"}}},
+        "problem", {"/static_allocations/0/kind": {"scratch": {"node_id": "node/embed"}}}
     ),
 )
 VALUE_PROFILE = Rule(
@@ -136,10 +126,10 @@ VALUE_PROFILE = Rule(
     fix="Store the value with the linear, contiguous profile.",
     source=VALIDATE,
     example=Example(
-        "fragment",
+        "problem",
         {
-            "/memory/static_allocations/0/storage/profile/allocator": {
-                "fixed_block_arena": {"block_bytes": 1024}
+            "/static_allocations/0/storage/profile/allocator": {
+                "fixed_block_arena": {"block_bytes": 4096}
             }
         },
     ),
@@ -151,7 +141,7 @@ PERSISTENT = Rule(
     "treat the bytes as a tensor.",
     fix="Set usage `persistent`, element type `u8` and the opaque layout's fingerprint.",
     source=VALIDATE,
-    example=Example("fragment", {"/memory/static_allocations/1/element_type": "f16"}),
+    example=Example("problem", {"/static_allocations/2/element_type": "f16"}),
 )
 TOTAL = Rule(
     id="static.total-mismatch",
@@ -169,14 +159,12 @@ OVERFLOW = Rule(
     fix="Reduce the static rows; no device holds 2^64 bytes.",
     source="seed 000, from_core_with_completion_retention",
     judgment="safety",
-    example=Example(
-        "fragment", {"/memory/static_allocations/0/per_instance_bytes": U64_MAX}
-    ),
+    example=Example("problem", {"/static_allocations/0/per_instance_bytes": 18446744073709551615}),
 )
 
 
 def check_rows(
-    rows: Sequence[StaticAllocation] | Sequence[ProblemAllocation], base: str
+    rows: Sequence[StaticAllocation | ProblemAllocation], base: str
 ) -> Iterator[Finding]:
     """What every static row promises by itself, derived or not yet."""
     seen: set[str] = set()
@@ -241,12 +229,13 @@ def check(facts: Facts) -> Iterator[Finding]:
     rows = memory.static_allocations
     at = f"{base}/static_allocations"
     yield from check_rows(rows, at)
-    for index, (left, right) in enumerate(zip(rows, rows[1:], strict=False), start=1):
+    for index, (left, right) in enumerate(itertools.pairwise(rows), start=1):
         if left.resource_id > right.resource_id:
             yield NOT_CANONICAL.finding(
                 f"static resource `{right.resource_id}` stands after `{left.resource_id}`",
                 f"{at}/{index}",
             )
+            break
     for index, row in enumerate(rows):
         here = f"{at}/{index}"
         name = f"static resource `{row.resource_id}`"

@@ -1,0 +1,61 @@
+"""Examples: for each rule a sound sample document, edited just so that the rule is broken."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.canonical import fingerprint
+from ferrum_verify.findings import Delete, Swap
+from ferrum_verify.samples import sample
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ferrum_verify.findings import Example
+
+
+def broken_document(example: Example) -> Any:
+    """The document that breaks the rule which the example belongs to."""
+    document = sample(example.sample)
+    apply_edits(document, example.edits)
+    if example.rehash:
+        rehash(document)
+    return document
+
+
+def apply_edits(document: Any, edits: Mapping[str, Any]) -> None:
+    """Apply edits in their order: each a JSON pointer and what to put there."""
+    for pointer, value in edits.items():
+        parent, key = _resolve(document, pointer)
+        match value:
+            case Delete():
+                del parent[key]
+            case Swap(other=other):
+                other_parent, other_key = _resolve(document, other)
+                parent[key], other_parent[other_key] = other_parent[other_key], parent[key]
+            case _ if key == "-" and isinstance(parent, list):
+                parent.append(deepcopy(value))
+            case _:
+                parent[key] = deepcopy(value)
+
+
+def rehash(document: Any) -> None:
+    """Recompute plan id and hash of an execution plan or bundle; leave all else as it is."""
+    plan = document.get("plan", document) if isinstance(document, dict) else None
+    if not isinstance(plan, dict) or not isinstance(plan.get("payload"), dict):
+        return
+    payload = plan["payload"]
+    digest = fingerprint({key: value for key, value in payload.items() if key != "plan_id"})
+    if "plan_id" in payload:
+        payload["plan_id"] = f"plan/sha256/{digest}"
+    if "plan_hash" in plan:
+        plan["plan_hash"] = digest
+
+
+def _resolve(document: Any, pointer: str) -> tuple[Any, Any]:
+    *steps, last = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    value = document
+    for step in steps:
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return value, int(last) if isinstance(value, list) and last != "-" else last

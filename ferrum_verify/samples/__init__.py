@@ -1,0 +1,28 @@
+"""Sound sample documents: small, hand-made, and the ground on which every rule's example stands."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@cache
+def _text(name: str) -> str:
+    return files(__name__).joinpath(f"{name}.json").read_text(encoding="utf-8")
+
+
+def sample(name: str) -> Any:
+    """A fresh copy of a sample document, as parsed JSON.
+
+    ``problem`` and ``fragment`` are a planning problem and the fragment that is derived from
+    it, ``memory-plan`` is the fragment's memory alone; ``bundle`` is a full execution plan with
+    its ``program``, ``catalog`` and ``policy``, which are also samples of their own.
+    """
+    match name:
+        case "memory-plan":
+            return json.loads(_text("fragment"))["memory"]
+        case "program" | "catalog" | "policy" | "plan":
+            return json.loads(_text("bundle"))[name]
+    return json.loads(_text(name))

@@ -1,0 +1,46 @@
+"""Every rule's example breaks that rule, and no other."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ferrum_verify.audit import audit
+from ferrum_verify.examples import broken_document
+from ferrum_verify.rules import catalogue
+from ferrum_verify.samples import sample
+
+WITH_EXAMPLE = [rule for rule in catalogue().values() if rule.example is not None]
+
+# What no edit of a sample can show, and where it is tested instead.
+WITHOUT_EXAMPLE: dict[str, str] = {
+    "graph.too-many-nodes": "tests/test_order.py",
+    "liveness.too-many-references": "tests/rules/test_limits.py",
+    "binding.arena": "tests/derive/test_bindings.py",
+    "binding.arena-overflow": "tests/derive/test_bindings.py",
+}
+
+
+@pytest.mark.parametrize("rule", WITH_EXAMPLE, ids=lambda rule: rule.id)
+def test_example_breaks_its_rule_alone(rule) -> None:
+    example = rule.example
+    assert example is not None
+    report = audit(broken_document(example), execution=example.execution, prove=False)
+    told = {finding.rule for finding in report.findings if finding.severity != "note"}
+    if rule.severity == "note":
+        told |= {finding.rule for finding in report.findings if finding.rule == rule.id}
+    messages = json.dumps([(f.rule, f.location, f.message) for f in report.findings], indent=1)
+    assert told == {rule.id, *example.also}, messages
+
+
+@pytest.mark.parametrize("name", ["problem", "fragment", "bundle", "program", "catalog", "policy"])
+def test_samples_are_sound(name: str) -> None:
+    report = audit(sample(name), prove=False)
+    assert report.verdict == "verified"
+    assert [f for f in report.findings if f.severity != "note"] == []
+
+
+def test_every_rule_has_an_example_or_a_test() -> None:
+    without = {rule.id for rule in catalogue().values() if rule.example is None}
+    assert without == set(WITHOUT_EXAMPLE)
