@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.canonical import fingerprint
 from ferrum_verify.findings import Delete, Swap
+from ferrum_verify.restamp import restamp
 from ferrum_verify.samples import sample
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def broken_document(example: Example) -> Any:
     document = sample(example.sample)
     apply_edits(document, example.edits)
     if example.rehash:
-        rehash(document)
+        restamp(document, keep=example.edits)
     return document
 
 
@@ -38,19 +38,6 @@ def apply_edits(document: Any, edits: Mapping[str, Any]) -> None:
                 parent.append(deepcopy(value))
             case _:
                 parent[key] = deepcopy(value)
-
-
-def rehash(document: Any) -> None:
-    """Recompute plan id and hash of an execution plan or bundle; leave all else as it is."""
-    plan = document.get("plan", document) if isinstance(document, dict) else None
-    if not isinstance(plan, dict) or not isinstance(plan.get("payload"), dict):
-        return
-    payload = plan["payload"]
-    digest = fingerprint({key: value for key, value in payload.items() if key != "plan_id"})
-    if "plan_id" in payload:
-        payload["plan_id"] = f"plan/sha256/{digest}"
-    if "plan_hash" in plan:
-        plan["plan_hash"] = digest
 
 
 def _resolve(document: Any, pointer: str) -> tuple[Any, Any]:

@@ -1,6 +1,8 @@
-"""The checks, one file a family: a rule is its id, its documentation and its check.
+"""The checks: a rule is its id, its documentation and its check.
 
-Each module defines its rules as constants and a ``check`` that yields findings of them.
+Each family has a file of its name, which defines its rules as constants and a ``check`` that
+yields findings of them. A large family goes on in further files; ``_FAMILY_MODULES`` says in
+which.
 """
 
 from __future__ import annotations
@@ -15,13 +17,33 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+# The files that hold a family's rules, where it is not one file of the family's name.
+_FAMILY_MODULES: dict[str, tuple[str, ...]] = {
+    "wire": ("wire", "checkpoint_wire"),
+    "graph": ("graph", "plan_graph", "work", "state_effects", "selection"),
+    "value": ("value", "value_rows", "aliases", "retained"),
+    "capacity": ("capacity", "plan_graph"),
+    "contract": (
+        "declarations",
+        "estimates",
+        "workspace",
+        "workspace_ceilings",
+        "catalog_provenance",
+        "operation_ports",
+        "program_provenance",
+        "policy_provenance",
+    ),
+}
+
+
 @cache
 def catalogue() -> Mapping[str, Rule]:
-    """Every rule by its id, in the families' order and then as they stand in their file."""
+    """Every rule by its id, in the families' order and then as they stand in their files."""
     rules: dict[str, Rule] = {}
     for family in get_args(Family):
-        module = import_module(f"ferrum_verify.rules.{family}")
-        for value in vars(module).values():
-            if isinstance(value, Rule) and value.family == family:
-                rules[value.id] = value
+        for name in _FAMILY_MODULES.get(family, (family,)):
+            module = import_module(f"ferrum_verify.rules.{name}")
+            for value in vars(module).values():
+                if isinstance(value, Rule) and value.family == family:
+                    rules[value.id] = value
     return rules

@@ -1,0 +1,166 @@
+"""Value rules of exact aliases: outputs that take the bytes of an input."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.documents.node import MustAlias
+from ferrum_verify.findings import Example, Rule
+from ferrum_verify.node_ports import bindings_by_port
+from ferrum_verify.rules.ascending import first_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+    from ferrum_verify.documents.node import (
+        ExactAlias,
+        PlanNode,
+        ValueBinding,
+    )
+    from ferrum_verify.documents.primitives import Role
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.rules.value_uses import Value
+    from ferrum_verify.subject import Subject
+
+_FORMAT = "execution-plan format, «Execution-plan rules» (values)"
+_ALIAS = "/plan/payload/nodes/3/exact_aliases/0"
+
+FALSE = Rule(
+    id="value.false-alias",
+    summary="An exact alias that a node claims is none.",
+    why="An alias lets one value overwrite another. Where it is false, the engine takes the "
+    "output's bytes for the input's, or lets a node destroy what others still read.",
+    fix="Name an output and an input of the node as they are bound, both activations with equal "
+    "storage, with the kind and the input that the output's alias policy says; else drop it.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle", {f"{_ALIAS}/input_ordinal": 1}),
+)
+MISSING = Rule(
+    id="value.missing-alias",
+    summary="An output must take an input's bytes, and the node states no exact alias for it.",
+    why="A kernel that updates its input in place leaves its output where the input is; the next "
+    "node would read bytes that nobody wrote.",
+    fix="State the exact alias, and bind both values to the same bytes.",
+    source=_FORMAT,
+    judgment="safety",
+)
+ORDER = Rule(
+    id="value.alias-order",
+    summary="The exact aliases of a node do not strictly ascend by output.",
+    why="The list is a set; in any other order the same aliases have a second hash, and an output "
+    "that stands twice takes two inputs' bytes.",
+    fix="Sort the aliases by output ordinal, each output once.",
+    source=_FORMAT,
+)
+
+
+class AliasClasses:
+    """The classes of values that exact aliases connect, whichever nodes state them."""
+
+    def __init__(self, nodes: Sequence[PlanNode]) -> None:
+        self._parents: dict[str, str] = {}
+        for node in nodes:
+            for alias in node.exact_aliases:
+                left, right = self.root(alias.output_value_id), self.root(alias.input_value_id)
+                if left != right:
+                    self._parents[left] = right
+
+    def root(self, value_id: str) -> str:
+        """The value that stands for all of its class."""
+        parents = self._parents
+        root = value_id
+        while (parent := parents.get(root)) is not None:
+            root = parent
+        while value_id != root:
+            parents[value_id], value_id = root, parents[value_id]
+        return root
+
+    def group(self, binding: ValueBinding) -> Hashable:
+        """What values that may share bytes have in common: their class and their storage."""
+        return self.root(binding.value_id), tuple(
+            (
+                component.component_id,
+                component.resource_id,
+                component.offset_bytes,
+                component.length_bytes,
+                component.element_type,
+            )
+            for component in binding.storage.components
+        )
+
+
+def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
+    """Findings of all rules of exact aliases."""
+    for index, node in enumerate(subject.plan_nodes or ()):
+        place = f"{subject.places.nodes}/{index}"
+        ports = bindings_by_port(node) if node.exact_aliases else {}
+        ordinals = [alias.output_ordinal for alias in node.exact_aliases]
+        stated = set(ordinals)
+        if (fault := first_fault(ordinals)) is not None:
+            yield ORDER.finding(
+                f"The exact aliases of node {node.id} do not strictly ascend by output: output "
+                f"{fault.text}.",
+                f"{place}/exact_aliases/{fault.position}",
+            )
+        for position, alias in enumerate(node.exact_aliases):
+            if reasons := list(_faults(ports, alias, values)):
+                yield FALSE.finding(
+                    f"Node {node.id} claims that {alias.output_value_id} is an exact alias of "
+                    f"{alias.input_value_id}, but {' and '.join(reasons)}.",
+                    f"{place}/exact_aliases/{position}",
+                )
+        for position, binding in enumerate(node.values):
+            if (
+                isinstance(binding.alias, MustAlias)
+                and binding.role == "output"
+                and binding.ordinal not in stated
+            ):
+                yield MISSING.finding(
+                    f"Output {binding.ordinal} of node {node.id}, {binding.value_id}, must take "
+                    f"the bytes of input {binding.alias.tensor_index}, but the node states no "
+                    "exact alias for it.",
+                    f"{place}/values/{position}/alias",
+                )
+
+
+def _faults(
+    ports: Mapping[tuple[Role, int], ValueBinding],
+    alias: ExactAlias,
+    values: Mapping[str, Value],
+) -> Iterator[str]:
+    output = ports.get(("output", alias.output_ordinal))
+    source = ports.get(("input", alias.input_ordinal))
+    yield from _unbound(output, "output", alias.output_ordinal, alias.output_value_id)
+    yield from _unbound(source, "input", alias.input_ordinal, alias.input_value_id)
+    for binding in (output, source):
+        if binding is not None and binding.usage != "activations":
+            yield f"{binding.value_id} is used as {binding.usage}"
+    if output is None or source is None:
+        return
+    policy = output.alias
+    if isinstance(policy, str):
+        yield f"the output's alias policy is {policy}"
+    elif policy.tag != alias.kind:
+        yield f"the output's alias policy is {policy.tag}, not {alias.kind}"
+    elif policy.tensor_index != alias.input_ordinal:
+        yield f"the output's alias policy names input {policy.tensor_index}"
+    if output.storage != source.storage and all(
+        _is_settled(binding, values) for binding in (output, source)
+    ):
+        yield "the two are stored in different places"
+
+
+def _is_settled(binding: ValueBinding, values: Mapping[str, Value]) -> bool:
+    # Where the value itself is at fault, that its alias differs from it is no second fault.
+    accepted = values[binding.value_id].accepted
+    return accepted.malformed is None and accepted.is_of(binding)
+
+
+def _unbound(
+    binding: ValueBinding | None, role: Role, ordinal: int, value_id: str
+) -> Iterator[str]:
+    if binding is None:
+        yield f"the node has no {role} {ordinal}"
+    elif binding.value_id != value_id:
+        yield f"its {role} {ordinal} is {binding.value_id}"

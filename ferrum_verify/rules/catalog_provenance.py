@@ -1,0 +1,295 @@
+"""Contract rules of a plan against its catalog: does it run what the device really has?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.documents.memory_plan import StaticAllocation
+from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.resource_rows import ResourceRows, describe_profile
+from ferrum_verify.rules import operation_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferrum_verify.documents.catalog import CapabilityCatalog, Operation, Provider
+    from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.documents.primitives import Version
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.subject import Subject
+
+_FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
+_NODE = "/plan/payload/nodes/2"
+
+DEVICE = Rule(
+    id="contract.device-differs",
+    summary="The plan was compiled for another device, runtime or memory size than the catalog's.",
+    why="Kernels, alignment and capacity belong to one device: elsewhere the plan may not load, "
+    "or ask for memory that is not there.",
+    fix="Compile the plan for the catalog's device.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/payload/device_id": "device.other.0"}),
+)
+UNKNOWN_OPERATION = Rule(
+    id="contract.unknown-operation",
+    summary="A node runs an operation, or a version of one, that the catalog does not have.",
+    why="There is no kernel for it on the device.",
+    fix="Compile the plan against a catalog that has the operation.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODE}/operation_version/minor": 7}),
+)
+NOT_OFFERED = Rule(
+    id="contract.provider-not-offered",
+    summary="A node's selected provider is not among the operation's providers in the catalog.",
+    why="The engine finds no such kernel and refuses the plan.",
+    fix="Select one of the providers that the catalog lists for the operation.",
+    source=_FORMAT,
+)
+IMPLEMENTATION = Rule(
+    id="contract.provider-differs",
+    summary="A node was compiled for another build of its provider, or another estimator, than "
+    "the catalog's.",
+    why="Another build may need more workspace, or compute other bits; the plan's promises are "
+    "those of the build that it was compiled with.",
+    fix="Compile the plan again with the provider at hand.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODE}/provider_implementation_fingerprint": "0" * 64}),
+)
+CAPABILITY = Rule(
+    id="contract.missing-capability",
+    summary="A node's provider lacks a capability that the node or its operation requires.",
+    why="The kernel uses an instruction or feature that is not there.",
+    fix="Select a provider that has the capability.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODE}/required_capabilities": ["capability.absent"]}),
+)
+STORAGE = Rule(
+    id="contract.storage-not-accepted",
+    summary="A value lies in storage that the node's provider does not accept at that port.",
+    why="A kernel that expects contiguous bytes walks past the end of the first page.",
+    fix="Store the value as the provider accepts it, or select another provider.",
+    source=_FORMAT,
+)
+NOT_ON_DEVICE = Rule(
+    id="contract.storage-not-offered",
+    summary="A dynamic resource is stored in a way that the device does not offer.",
+    why="The device has no allocator for it, so the first request fails.",
+    fix="Use one of the device's dynamic storage profiles.",
+    source=_FORMAT,
+)
+REQUIREMENT = Rule(
+    id="contract.workspace-requirement",
+    summary="An estimate has a workspace that the operation forbids, or lacks a required one.",
+    why="The operation's contract says what its kernels get beside their values. A provider that "
+    "asks for other workspaces was written for another contract.",
+    fix="Ask the provider for an estimate that keeps to the operation's contract.",
+    source=_FORMAT,
+)
+VALUE_ALIGNMENT = Rule(
+    id="contract.value-alignment",
+    summary="Values are aligned to less than their operation or provider requires.",
+    why="Kernels load vectors from aligned addresses; at a smaller alignment they fault.",
+    fix="Align the values' resources to what the provider asks for, and have it ask for no less "
+    "than the operation's minimum.",
+    source=_FORMAT,
+)
+
+
+def check(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
+    """Findings of all rules of a plan against its catalog."""
+    yield from _check_device(subject, catalog)
+    rows = None
+    if subject.memory is not None:
+        rows = ResourceRows(subject.memory, subject.places.memory)
+        yield from _check_profiles(subject, catalog)
+    providers = {
+        (operation_id, provider.provider_id): provider
+        for operation_id, offered in catalog.providers.items()
+        for provider in reversed(offered)
+    }
+    for index, node in enumerate(subject.plan_nodes or ()):
+        place = f"{subject.places.nodes}/{index}"
+        operation = catalog.operations.get(node.operation_id)
+        if operation is None or operation.version != node.operation_version:
+            yield _unknown_operation(node, operation, place)
+            continue
+        yield from operation_ports.check_node(node, operation, place)
+        if node.provider_resources.provider_id != node.selection.selected_provider:
+            continue  # whose contract counts is already in doubt
+        yield from _check_requirements(node, operation, place)
+        provider = providers.get((node.operation_id, node.selection.selected_provider))
+        if provider is None:
+            yield NOT_OFFERED.finding(
+                f"Node {node.id} runs on {node.selection.selected_provider}, which the catalog "
+                f"does not list for {node.operation_id}.",
+                f"{place}/selection/selected_provider",
+                actual=node.selection.selected_provider,
+            )
+            continue
+        yield from _check_provider(node, operation, provider, place)
+        if rows is not None:
+            yield from _check_storage(node, provider, rows, place)
+
+
+def _check_device(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
+    device, header, memory = catalog.device, subject.header, subject.memory
+    facts: list[tuple[str, str, Any, Any]] = []
+    if header is not None:
+        payload = subject.places.payload
+        facts += [
+            ("device", pointer(payload, "device_id"), header.device_id, device.id),
+            (
+                "device runtime",
+                pointer(payload, "device_runtime_implementation_fingerprint"),
+                header.device_runtime_implementation_fingerprint,
+                device.runtime_implementation_fingerprint,
+            ),
+        ]
+    if memory is not None:
+        facts.append(
+            (
+                "device memory",
+                pointer(subject.places.memory, "device_capacity_bytes"),
+                memory.device_capacity_bytes,
+                device.total_memory_bytes,
+            )
+        )
+    for what, where, actual, expected in facts:
+        if actual != expected:
+            yield DEVICE.finding(
+                f"The plan was compiled for the {what} {actual}, but the catalog's is {expected}.",
+                where,
+                expected=expected,
+                actual=actual,
+            )
+
+
+def _check_profiles(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
+    assert subject.memory is not None
+    offered = catalog.device.dynamic_storage_profiles
+    for index, row in enumerate(subject.memory.dynamic_descriptors):
+        if row.storage.profile not in offered:
+            yield NOT_ON_DEVICE.finding(
+                f"The dynamic resource {row.base_resource_id} is stored as "
+                f"{describe_profile(row.storage.profile)}, which device {catalog.device.id} does "
+                "not offer.",
+                pointer(subject.places.memory, "dynamic_descriptors", index, "storage", "profile"),
+                actual=row.storage.profile.to_wire(),
+            )
+
+
+def _unknown_operation(node: PlanNode, operation: Operation | None, place: str) -> Finding:
+    if operation is None:
+        return UNKNOWN_OPERATION.finding(
+            f"Node {node.id} runs {node.operation_id}, which is none of the catalog's operations.",
+            f"{place}/operation_id",
+            actual=node.operation_id,
+        )
+    return UNKNOWN_OPERATION.finding(
+        f"Node {node.id} runs version {_text(node.operation_version)} of {node.operation_id}, but "
+        f"the catalog has {_text(operation.version)}.",
+        f"{place}/operation_version",
+        expected=operation.version.to_wire(),
+        actual=node.operation_version.to_wire(),
+    )
+
+
+def _check_requirements(node: PlanNode, operation: Operation, place: str) -> Iterator[Finding]:
+    estimate, contract = node.provider_resources, operation.resources
+    for part, workspace, requirement in (
+        ("scratch", estimate.scratch, contract.scratch),
+        ("binding", estimate.binding, contract.binding),
+        ("persistent", estimate.persistent, contract.persistent),
+    ):
+        if requirement == ("required" if workspace is None else "forbidden"):
+            has = "no" if workspace is None else "a"
+            yield REQUIREMENT.finding(
+                f"The estimate of node {node.id} has {has} {part} workspace, which is "
+                f"{requirement} by {operation.id}.",
+                f"{place}/provider_resources/{part}",
+            )
+    minimum = contract.minimum_value_alignment_bytes
+    if estimate.value_alignment_bytes < minimum:
+        yield VALUE_ALIGNMENT.finding(
+            f"Provider {estimate.provider_id} aligns the values of node {node.id} to "
+            f"{estimate.value_alignment_bytes:,} bytes, but {operation.id} requires at least "
+            f"{minimum:,}.",
+            f"{place}/provider_resources/value_alignment_bytes",
+            expected=minimum,
+            actual=estimate.value_alignment_bytes,
+        )
+
+
+def _check_provider(
+    node: PlanNode, operation: Operation, provider: Provider, place: str
+) -> Iterator[Finding]:
+    estimate = node.provider_resources
+    facts = (
+        (
+            "implementation",
+            f"{place}/provider_implementation_fingerprint",
+            node.provider_implementation_fingerprint,
+            provider.provider_implementation_fingerprint,
+        ),
+        (
+            "estimator",
+            f"{place}/provider_resources/estimator_id",
+            estimate.estimator_id,
+            provider.resource_estimator_id,
+        ),
+        (
+            "estimator version",
+            f"{place}/provider_resources/estimator_version",
+            _text(estimate.estimator_version),
+            _text(provider.resource_estimator_version),
+        ),
+        (
+            "estimator implementation",
+            f"{place}/provider_resources/estimator_implementation_fingerprint",
+            estimate.estimator_implementation_fingerprint,
+            provider.resource_estimator_implementation_fingerprint,
+        ),
+    )
+    for what, where, actual, expected in facts:
+        if actual != expected:
+            yield IMPLEMENTATION.finding(
+                f"Node {node.id} was compiled with the {what} {actual} of {provider.provider_id}, "
+                f"but the catalog's is {expected}.",
+                where,
+                expected=expected,
+                actual=actual,
+            )
+    needed = {*node.required_capabilities, *operation.provider.required_capabilities}
+    if missing := sorted(needed - set(provider.capabilities)):
+        yield CAPABILITY.finding(
+            f"Node {node.id} requires {', '.join(missing)}, which {provider.provider_id} lacks.",
+            f"{place}/required_capabilities",
+        )
+
+
+def _check_storage(
+    node: PlanNode, provider: Provider, rows: ResourceRows, place: str
+) -> Iterator[Finding]:
+    ports = {
+        (port.role, port.ordinal): port.storage
+        for port in reversed(provider.dynamic_storage_bindings)
+    }
+    for index, binding in enumerate(node.values):
+        accepted = ports.get((binding.role, binding.ordinal))
+        for component in binding.storage.components:
+            row = rows.get(component.resource_id)
+            if row is None or isinstance(row, StaticAllocation):
+                continue
+            if accepted is None or not accepted.accepts(row.storage.profile):
+                yield STORAGE.finding(
+                    f"Value {binding.value_id} lies in {component.resource_id}, stored as "
+                    f"{describe_profile(row.storage.profile)}, which {provider.provider_id} does "
+                    f"not accept at {binding.role} {binding.ordinal} of node {node.id}.",
+                    f"{place}/values/{index}/storage",
+                    actual=row.storage.profile.to_wire(),
+                )
+                break
+
+
+def _text(version: Version) -> str:
+    return f"{version.major}.{version.minor}"

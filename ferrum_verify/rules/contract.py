@@ -1,0 +1,36 @@
+"""Contract rules: what a catalog's providers declare, and a plan that departs from its sources.
+
+The rules stand in one file for each thing that a plan is held to: ``declarations`` (the
+catalog alone), ``estimates`` and ``workspace`` (the selected providers' estimates),
+``catalog_provenance``, ``program_provenance`` and ``policy_provenance``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.rules import (
+    catalog_provenance,
+    declarations,
+    policy_provenance,
+    program_provenance,
+    workspace,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.subject import Subject
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Findings of all contract rules that the parts at hand allow to judge."""
+    yield from workspace.check(subject)
+    if subject.catalog is not None:
+        yield from declarations.check(subject.catalog, subject.places.catalog)
+        yield from catalog_provenance.check(subject, subject.catalog)
+    if subject.program is not None:
+        yield from program_provenance.check(subject, subject.program)
+    if subject.policy is not None:
+        yield from policy_provenance.check(subject, subject.policy)

@@ -1,0 +1,283 @@
+"""Contract rules of a catalog alone: do its declarations agree with each other?
+
+Nothing here needs a plan. A provider that can never be selected is a note: a catalog may list
+what this device or this version of an operation cannot use, and the plan says why it rejected
+it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.documents.checkpoint import ProviderContract
+from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.resource_rows import describe_profile
+from ferrum_verify.rules.storage_profiles import profile_fault
+from ferrum_verify.sizes import is_power_of_two
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferrum_verify.documents.catalog import (
+        CapabilityCatalog,
+        Operation,
+        PortStorage,
+        Provider,
+    )
+    from ferrum_verify.documents.checkpoint import StatePort
+    from ferrum_verify.documents.primitives import Role
+    from ferrum_verify.findings import Finding
+
+_FORMAT = "format description, «Documents» (capability catalog)"
+_PROVIDERS = "format description, «Sequence checkpoints» (provider)"
+_FIRST = "/catalog/providers/operation.embed/0"
+
+MISPLACED = Rule(
+    id="contract.misplaced-declaration",
+    summary="An operation or provider of a catalog stands under another id than its own.",
+    why="The engine looks declarations up by key: it would run one operation under another's "
+    "contract.",
+    fix="File each declaration under its own id.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_FIRST}/operation_id": "operation.head"}),
+)
+UNKNOWN_OPERATION = Rule(
+    id="contract.provided-operation-unknown",
+    summary="A catalog lists providers of an operation that it does not have.",
+    why="Without the operation's contract nobody knows what the provider promises.",
+    fix="Add the operation to the catalog, or drop its providers.",
+    source=_FORMAT,
+    example=Example("bundle", {"/catalog/providers/operation.absent": []}),
+)
+DUPLICATE_PROVIDER = Rule(
+    id="contract.duplicate-provider",
+    summary="A catalog lists a provider twice for one operation.",
+    why="The engine takes the first it finds; the second's declarations are never read, so a "
+    "change to them has no effect.",
+    fix="Keep one of the two.",
+    source=_FORMAT,
+)
+DUPLICATE_PORT = Rule(
+    id="contract.duplicate-port",
+    summary="A provider declares twice which storage it accepts at one port.",
+    why="The engine takes the first declaration it finds, so the second is never honoured.",
+    fix="Merge the two into one list of accepted profiles.",
+    source=_PROVIDERS,
+)
+UNKNOWN_PORT = Rule(
+    id="contract.unknown-port",
+    summary="A provider speaks of an input or output that its operation does not have.",
+    why="What is declared for a port that is never bound protects nothing; most likely the "
+    "provider was written for another version of the operation.",
+    fix="Declare storage and state for the operation's own ports.",
+    source=_PROVIDERS,
+)
+ILLEGAL_PROFILE = Rule(
+    id="contract.illegal-profile",
+    summary="A storage profile in a catalog or estimate is none that the engine has.",
+    why="No allocator can serve it, so whatever depends on it can never be planned.",
+    fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
+    "seen contiguously or in pages of the same block.",
+    source="format description, «Sizes» (storage profile)",
+)
+STATE_PORT = Rule(
+    id="contract.state-port-storage",
+    summary="A provider promises checkpoints of a state in storage that it does not accept there.",
+    why="The promise can never be kept: the state is never stored in that way, and every plan "
+    "that selects the provider loses its checkpoints.",
+    fix="Make the storage profile of the state port one that the provider accepts at the port.",
+    source="seed 004, `derive_sequence_checkpoint` (`InvalidStatePort`)",
+)
+OPERATION_ALIGNMENT = Rule(
+    id="contract.operation-alignment",
+    summary="An operation's minimum value alignment is no power of two.",
+    why="No allocator can place values at such an alignment.",
+    fix="Ask for a power of two.",
+    source=_FORMAT,
+)
+ALIAS_TARGET = Rule(
+    id="contract.alias-target",
+    summary="An operation's output aliases an input that the operation does not have.",
+    why="An output that must take the bytes of an input that is not there has no bytes at all.",
+    fix="Name an input of the operation.",
+    source="format description, «Sequence checkpoints» (alias policy)",
+)
+UNSELECTABLE = Rule(
+    id="contract.unselectable-provider",
+    summary="A provider can never be selected on the catalog's device.",
+    why="A provider that is built and shipped but never chosen is usually one whose declaration "
+    "has a mistake; plans silently run on another.",
+    fix="Correct the declaration, or drop the provider from this device's catalog.",
+    source=_FORMAT,
+    severity="note",
+)
+
+
+def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
+    """Findings of a catalog's own declarations; it stands at the pointer ``place``."""
+    for index, profile in enumerate(catalog.device.dynamic_storage_profiles):
+        if (fault := profile_fault(profile)) is not None:
+            yield ILLEGAL_PROFILE.finding(
+                f"Device {catalog.device.id} offers {fault}.",
+                pointer(place, "device", "dynamic_storage_profiles", index),
+                actual=profile.to_wire(),
+            )
+    for operation_id, operation in catalog.operations.items():
+        yield from _check_operation(
+            operation_id, operation, pointer(place, "operations", operation_id)
+        )
+    for operation_id, providers in catalog.providers.items():
+        where = pointer(place, "providers", operation_id)
+        known = catalog.operations.get(operation_id)
+        if known is None:
+            yield UNKNOWN_OPERATION.finding(
+                f"The catalog lists {len(providers)} providers of {operation_id}, which is none of "
+                "its operations.",
+                where,
+            )
+        seen: set[str] = set()
+        for index, provider in enumerate(providers):
+            if provider.provider_id in seen:
+                yield DUPLICATE_PROVIDER.finding(
+                    f"Provider {provider.provider_id} stands twice among those of {operation_id}.",
+                    f"{where}/{index}/provider_id",
+                )
+            seen.add(provider.provider_id)
+            yield from _check_provider(operation_id, provider, known, catalog, f"{where}/{index}")
+    for provider_id, engine in catalog.engine_providers.items():
+        if engine.provider_id != provider_id:
+            yield _misplaced(
+                "Engine provider",
+                engine.provider_id,
+                provider_id,
+                pointer(place, "engine_providers", provider_id, "provider_id"),
+            )
+
+
+def _check_operation(operation_id: str, operation: Operation, place: str) -> Iterator[Finding]:
+    if operation.id != operation_id:
+        yield _misplaced("Operation", operation.id, operation_id, f"{place}/id")
+    alignment = operation.resources.minimum_value_alignment_bytes
+    if not is_power_of_two(alignment):
+        yield OPERATION_ALIGNMENT.finding(
+            f"Operation {operation_id} wants values aligned to at least {alignment:,} bytes, which "
+            "is no power of two.",
+            f"{place}/resources/minimum_value_alignment_bytes",
+            actual=alignment,
+        )
+    for ordinal, output in enumerate(operation.outputs):
+        policy = output.alias
+        if not isinstance(policy, str) and policy.tensor_index >= len(operation.inputs):
+            yield ALIAS_TARGET.finding(
+                f"Output {ordinal} of operation {operation_id} aliases input "
+                f"{policy.tensor_index}, but the operation has {len(operation.inputs)} inputs.",
+                f"{place}/outputs/{ordinal}/alias",
+            )
+
+
+def _misplaced(what: str, own: str, key: str, where: str) -> Finding:
+    return MISPLACED.finding(
+        f"{what} {own} stands under the id {key}.", where, expected=key, actual=own
+    )
+
+
+def _check_provider(
+    operation_id: str,
+    provider: Provider,
+    operation: Operation | None,
+    catalog: CapabilityCatalog,
+    place: str,
+) -> Iterator[Finding]:
+    name = f"Provider {provider.provider_id}"
+    if provider.operation_id != operation_id:
+        yield MISPLACED.finding(
+            f"{name} provides {provider.operation_id}, but stands among those of {operation_id}.",
+            f"{place}/operation_id",
+            expected=operation_id,
+            actual=provider.operation_id,
+        )
+        operation = None
+    seen: set[tuple[Role, int]] = set()
+    for index, port in enumerate(provider.dynamic_storage_bindings):
+        where = f"{place}/dynamic_storage_bindings/{index}"
+        if (port.role, port.ordinal) in seen:
+            yield DUPLICATE_PORT.finding(
+                f"{name} declares twice which storage it accepts at {port.role} {port.ordinal} of "
+                f"{operation_id}.",
+                where,
+            )
+        seen.add((port.role, port.ordinal))
+        if operation is not None and not _has_port(operation, port.role, port.ordinal):
+            yield _unknown_port(f"{name} declares storage", port, operation, where)
+        for position, profile in enumerate(port.storage.accepted_profiles):
+            if (fault := profile_fault(profile)) is not None:
+                yield ILLEGAL_PROFILE.finding(
+                    f"{name} accepts {fault} at {port.role} {port.ordinal} of {operation_id}.",
+                    f"{where}/storage/accepted_profiles/{position}",
+                    actual=profile.to_wire(),
+                )
+    if isinstance(provider.checkpoint_capability, ProviderContract):
+        yield from _check_state_ports(provider, provider.checkpoint_capability, operation, place)
+    if reasons := list(_obstacles(provider, operation, catalog)):
+        yield UNSELECTABLE.finding(
+            f"{name} of {operation_id} can never be selected on device {catalog.device.id}: "
+            f"{'; '.join(reasons)}.",
+            place,
+        )
+
+
+def _check_state_ports(
+    provider: Provider, contract: ProviderContract, operation: Operation | None, place: str
+) -> Iterator[Finding]:
+    name = f"Provider {provider.provider_id}"
+    for index, port in enumerate(contract.state_ports):
+        where = f"{place}/checkpoint_capability/completed_boundary/state_ports/{index}"
+        if operation is not None and not _has_port(operation, port.role, port.ordinal):
+            yield _unknown_port(f"{name} declares a state", port, operation, where)
+            continue
+        storage = provider.dynamic_storage_for(port.role, port.ordinal)
+        if storage is None or not storage.accepts(port.storage_profile):
+            yield STATE_PORT.finding(
+                f"{name} promises checkpoints of a state at {port.role} {port.ordinal} stored as "
+                f"{describe_profile(port.storage_profile)}, which it does not accept there.",
+                f"{where}/storage_profile",
+                actual=port.storage_profile.to_wire(),
+            )
+
+
+def _has_port(operation: Operation, role: Role, ordinal: int) -> bool:
+    return ordinal < len(operation.inputs if role == "input" else operation.outputs)
+
+
+def _unknown_port(
+    claim: str, port: PortStorage | StatePort, operation: Operation, where: str
+) -> Finding:
+    return UNKNOWN_PORT.finding(
+        f"{claim} for {port.role} {port.ordinal} of {operation.id}, which has "
+        f"{len(operation.inputs)} inputs and {len(operation.outputs)} outputs.",
+        where,
+    )
+
+
+def _obstacles(
+    provider: Provider, operation: Operation | None, catalog: CapabilityCatalog
+) -> Iterator[str]:
+    device = catalog.device
+    if provider.device_id != device.id:
+        yield f"it is for device {provider.device_id}"
+    offered = set(provider.capabilities)
+    if foreign := sorted(offered - set(device.capabilities)):
+        yield f"the device lacks {', '.join(foreign)}"
+    if operation is not None:
+        if missing := sorted(set(operation.provider.required_capabilities) - offered):
+            yield f"it lacks {', '.join(missing)}, which the operation requires"
+        minimum, own = operation.provider.minimum_version, provider.version
+        if (own.major, own.minor) < (minimum.major, minimum.minor):
+            yield (
+                f"its version is {own.major}.{own.minor}, but the operation requires at least "
+                f"{minimum.major}.{minimum.minor}"
+            )
+    for port in provider.dynamic_storage_bindings:
+        accepted = port.storage.accepted_profiles
+        if not any(profile in device.dynamic_storage_profiles for profile in accepted):
+            yield f"the device offers no storage that it accepts at {port.role} {port.ordinal}"

@@ -1,0 +1,193 @@
+"""Graph rules of a full execution plan: what its nodes use beside what a fragment shows.
+
+The order of nodes is judged in ``graph``; here are the resources and workspaces of a node.
+Work, state effects and selection have files of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.documents.memory_plan import StaticAllocation
+from ferrum_verify.findings import DELETE, Example, Rule, pointer
+from ferrum_verify.resource_rows import ResourceRows
+from ferrum_verify.rules import selection, state_effects, work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.subject import Subject
+
+_FORMAT = "execution-plan format, «Execution-plan rules»"
+_NODES = "/plan/payload/nodes"
+
+NO_NODES = Rule(
+    id="graph.no-nodes",
+    summary="An execution plan has no nodes.",
+    why="A plan that runs nothing computes no token, and reusable execution divides its "
+    "budgets by a node count of zero.",
+    fix="Compile the program again; a program without operations is no plan.",
+    source=f"{_FORMAT}; seed 000, `derive_reusable_execution`",
+)
+NO_SCHEDULED_TOKENS = Rule(
+    id="capacity.no-scheduled-tokens",
+    summary="`maximum_scheduled_tokens` is 0.",
+    why="It is the ceiling of every token-shaped workspace and the largest batch that admission "
+    "schedules: at 0 no request ever runs.",
+    fix="Take the ceiling from the runtime policy's `admission.maximum_scheduled_tokens`.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {"/plan/payload/maximum_scheduled_tokens": 0},
+        also=("contract.workspace-size",),
+    ),
+)
+RESOURCES_DIFFER = Rule(
+    id="graph.resources-differ",
+    summary="A node's `resources` are not those of its values and workspaces.",
+    why="Liveness and Step slots are derived from `resources`. A resource that the node uses and "
+    "does not list may be handed to another node while this one still works on it; one that it "
+    "lists and does not use is kept alive for nothing.",
+    fix="List exactly the resources of the node's storage components and its scratch, binding "
+    "and persistent resources, each once, ascending.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODES}/1/resources/0": DELETE}),
+)
+WORKSPACE_MISSING = Rule(
+    id="graph.workspace-missing",
+    summary="The provider asks for a workspace and the node names no resource for it.",
+    why="The kernel would be launched with a workspace pointer that nothing backs.",
+    fix="Give the node the resource that was planned for the estimate.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODES}/2/scratch_resource": DELETE}),
+)
+WORKSPACE_UNESTIMATED = Rule(
+    id="graph.workspace-unestimated",
+    summary="A node names a workspace resource that its provider did not ask for.",
+    why="Memory is held for a workspace that no kernel uses, and no estimate bounds its size.",
+    fix="Drop the resource, or ask the provider for an estimate that has this part.",
+    source=_FORMAT,
+)
+UNREFERENCED = Rule(
+    id="graph.unreferenced-resource",
+    summary="A static or dynamic row of the memory plan is used by no node.",
+    why="Its bytes are reserved for every request and nothing reads or writes them; in a plan "
+    "that the engine derives, every row comes from a node.",
+    fix="Remove the row, or name it in the node that needs it.",
+    source=_FORMAT,
+)
+
+PARTS = ("scratch", "binding", "persistent")
+"""The workspaces that a provider may ask for, in the order of the format."""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Findings of all graph rules that only a full execution plan can break."""
+    header = subject.header
+    if header is not None and header.maximum_scheduled_tokens == 0:
+        yield NO_SCHEDULED_TOKENS.finding(
+            "The plan schedules at most 0 tokens, so no request can ever run.",
+            pointer(subject.places.payload, "maximum_scheduled_tokens"),
+            expected=1,
+            actual=0,
+        )
+    nodes = subject.plan_nodes
+    if nodes is None:
+        return
+    if not nodes:
+        yield NO_NODES.finding("The execution plan has no nodes.", subject.places.nodes)
+        return
+    rows = None
+    if subject.memory is not None:
+        rows = ResourceRows(subject.memory, subject.places.memory)
+    yield from _check_resources(nodes, rows, subject.places.nodes)
+    for index, node in enumerate(nodes):
+        place = f"{subject.places.nodes}/{index}"
+        yield from selection.check_node(node, place)
+        yield from work.check_node(node, place)
+        yield from state_effects.check_node(node, rows, place)
+
+
+def _check_resources(
+    nodes: Sequence[PlanNode], rows: ResourceRows | None, place: str
+) -> Iterator[Finding]:
+    used: set[str] = set()
+    orphaned: set[tuple[str, str]] = set()
+    for index, node in enumerate(nodes):
+        derived = {
+            component.resource_id
+            for binding in node.values
+            for component in binding.storage.components
+        }
+        for part in PARTS:
+            resource = getattr(node, f"{part}_resource")
+            estimated = getattr(node.provider_resources, part) is not None
+            if resource is not None:
+                derived.add(resource)
+            if estimated == (resource is not None):
+                continue
+            where = f"{place}/{index}/{part}_resource"
+            provider = node.provider_resources.provider_id
+            if estimated:
+                orphaned.add((part, node.id))
+                yield WORKSPACE_MISSING.finding(
+                    f"Provider {provider} asks for a {part} workspace and node {node.id} names "
+                    "no resource for it.",
+                    where,
+                )
+            else:
+                yield WORKSPACE_UNESTIMATED.finding(
+                    f"Node {node.id} names {resource} as its {part} resource, but provider "
+                    f"{provider} asks for no {part} workspace.",
+                    where,
+                    actual=resource,
+                )
+        listed = set(node.resources)
+        used |= derived
+        used |= listed
+        if listed != derived:
+            yield from _differ(node, listed, derived, rows, f"{place}/{index}/resources")
+    if rows is not None:
+        yield from _unreferenced(rows, used, orphaned)
+
+
+def _differ(
+    node: PlanNode,
+    listed: set[str],
+    derived: set[str],
+    rows: ResourceRows | None,
+    where: str,
+) -> Iterator[Finding]:
+    missing = sorted(derived - listed)
+    # A resource that the memory plan does not know is a fault of its own, found in ``graph``.
+    extra = sorted(name for name in listed - derived if rows is None or name in rows)
+    said = []
+    if missing:
+        said.append(f"leave out {', '.join(missing)}, which it uses")
+    if extra:
+        said.append(f"name {', '.join(extra)}, which none of its values or workspaces uses")
+    if said:
+        yield RESOURCES_DIFFER.finding(
+            f"The resources of node {node.id} {' and '.join(said)}.",
+            where,
+            expected=sorted(derived),
+            actual=list(node.resources),
+        )
+
+
+def _unreferenced(
+    rows: ResourceRows, used: set[str], orphaned: set[tuple[str, str]]
+) -> Iterator[Finding]:
+    for resource_id in rows:
+        if resource_id in used:
+            continue
+        row = rows.get(resource_id)
+        assert row is not None
+        if not isinstance(row.kind, str) and (row.kind.tag, row.kind.node_id) in orphaned:
+            continue  # the node that should name it does not, which is already said
+        what = "static allocation" if isinstance(row, StaticAllocation) else "dynamic resource"
+        yield UNREFERENCED.finding(
+            f"No node uses the {what} {resource_id}.", rows.pointer(resource_id)
+        )

@@ -1,0 +1,241 @@
+"""Contract rules of a plan against its program: does it compute what the model says?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.documents.memory_plan import DynamicDescriptor
+from ferrum_verify.documents.primitives import variant_tag
+from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.node_ports import bindings_by_port
+from ferrum_verify.resource_rows import ResourceRows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferrum_verify.documents.node import PlanNode, ValueBinding
+    from ferrum_verify.documents.primitives import Role
+    from ferrum_verify.documents.program import (
+        ModelProgram,
+        ProgramNode,
+        ProgramState,
+    )
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.subject import Subject
+
+_FORMAT = "execution-plan format, «Execution-plan rules»; the program of a bundle"
+_NODE = "/plan/payload/nodes/2"
+
+FAMILY = Rule(
+    id="contract.family-differs",
+    summary="The plan is for another model family than the program.",
+    why="The weights that are loaded for the plan are those of another model.",
+    fix="Give the program that the plan was compiled from.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/payload/family_id": "family.other"}),
+)
+NODES = Rule(
+    id="contract.program-nodes",
+    summary="The plan does not have exactly the program's nodes.",
+    why="An operation that the plan leaves out is never computed; one that it adds changes the "
+    "result.",
+    fix="Compile the plan again from the program.",
+    source=_FORMAT,
+)
+NODE = Rule(
+    id="contract.program-node-differs",
+    summary="A node runs another operation, version, attributes or kind of work than the program "
+    "says.",
+    why="The plan would compute something else than the model, without any error.",
+    fix="Compile the plan again from the program.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODE}/attributes/heads": 4}),
+)
+VALUES = Rule(
+    id="contract.program-values-differ",
+    summary="A node binds other inputs or outputs than the program says.",
+    why="The operation would read or write another value than the model's.",
+    fix="Bind the program's inputs and outputs in their order.",
+    source=_FORMAT,
+)
+STATE_EFFECT = Rule(
+    id="contract.state-effect-differs",
+    summary="A node's state effects are not those of the program's states that it binds.",
+    why="A state that the node touches without an effect is neither ordered nor captured; an "
+    "effect on another state protects the wrong one.",
+    fix="Give the node one effect for each program state whose value it binds, with the state's "
+    "lifetime.",
+    source=_FORMAT,
+)
+STATE = Rule(
+    id="contract.state-differs",
+    summary="A state is bound with another tensor, usage or initialization than the program says.",
+    why="What a request left in the state would be read as something else, or a fresh state "
+    "would start with another request's bytes.",
+    fix="Bind the state's tensor with usage state, in a row with the state's initialization.",
+    source=_FORMAT,
+)
+WEIGHT = Rule(
+    id="contract.weight-differs",
+    summary="A weight is bound as another weight or tensor than the program says.",
+    why="The node would multiply with the wrong matrix.",
+    fix="Bind the program's weight and tensor; only the program's weights have usage weights.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/payload/nodes/0/values/1/weight/weight_id": "weight.other"}),
+)
+
+
+def check(subject: Subject, program: ModelProgram) -> Iterator[Finding]:
+    """Findings of all rules of a plan against its program."""
+    header, nodes = subject.header, subject.plan_nodes
+    if header is not None and header.family_id != program.family_id:
+        yield FAMILY.finding(
+            f"The plan is for family {header.family_id}, but the program's is {program.family_id}.",
+            pointer(subject.places.payload, "family_id"),
+            expected=program.family_id,
+            actual=header.family_id,
+        )
+    if not nodes:
+        return
+    planned = {node.id: index for index, node in reversed(list(enumerate(nodes)))}
+    known: set[str] = set()
+    for block in program.blocks:
+        for source in block.nodes:
+            known.add(source.id)
+            if (index := planned.get(source.id)) is not None:
+                yield from _check_node(nodes[index], source, f"{subject.places.nodes}/{index}")
+    if known != planned.keys():
+        said = []
+        if missing := sorted(known - planned.keys()):
+            said.append(f"leaves out {', '.join(missing)}")
+        if extra := sorted(planned.keys() - known):
+            said.append(f"adds {', '.join(extra)}")
+        yield NODES.finding(
+            f"Of the program's nodes, the plan {' and '.join(said)}.", subject.places.nodes
+        )
+    yield from _check_states(subject, nodes, program)
+    yield from _check_weights(subject, nodes, program)
+
+
+def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Finding]:
+    facts = []
+    if node.operation_id != source.operation_id:
+        facts.append(f"it runs {node.operation_id}, not {source.operation_id}")
+    version, required = node.operation_version, source.required_version
+    if version.major != required.major or version.minor < required.minor:
+        facts.append(
+            f"it runs version {version.major}.{version.minor} of its operation, "
+            f"not {required.major}.{required.minor}"
+        )
+    facts.extend(
+        f"its attribute {name} is {node.attributes.get(name, 'not there')}, not {value}"
+        for name, value in source.attributes.items()
+        if name not in node.attributes or node.attributes[name] != value
+    )
+    if variant_tag(node.work) != variant_tag(source.work):
+        facts.append(f"its work is {variant_tag(node.work)}, not {variant_tag(source.work)}")
+    if facts:
+        yield NODE.finding(f"Node {node.id} is not as the program says: {'; '.join(facts)}.", place)
+    ports = bindings_by_port(node)
+    bound = {port: binding.value_id for port, binding in ports.items()}
+    stated: dict[tuple[Role, int], str] = {
+        ("input", ordinal): value for ordinal, value in enumerate(source.inputs)
+    }
+    stated |= {("output", ordinal): value for ordinal, value in enumerate(source.outputs)}
+    if bound != stated:
+        differences = [
+            f"{port[0]} {port[1]} is {bound.get(port, 'not bound')}, "
+            f"not {stated.get(port, 'bound at all')}"
+            for port in sorted(bound.keys() | stated.keys())
+            if bound.get(port) != stated.get(port)
+        ]
+        yield VALUES.finding(
+            f"Node {node.id} does not bind the values that the program says: "
+            f"{'; '.join(differences)}.",
+            f"{place}/values",
+        )
+
+
+def _check_states(
+    subject: Subject, nodes: Sequence[PlanNode], program: ModelProgram
+) -> Iterator[Finding]:
+    states = {state.value_id: state for state in program.states}
+    rows = None
+    if subject.memory is not None:
+        rows = ResourceRows(subject.memory, subject.places.memory)
+    judged: set[str] = set()
+    for index, node in enumerate(nodes):
+        place = f"{subject.places.nodes}/{index}"
+        effects = {effect.state_value_id: effect.state_id for effect in node.state_effects}
+        for position, binding in enumerate(node.values):
+            state = states.get(binding.value_id)
+            stated = effects.pop(binding.value_id, None)
+            named = None if state is None else state.id
+            if stated != named:
+                yield STATE_EFFECT.finding(
+                    f"Node {node.id} binds {binding.value_id}, which is "
+                    f"{'no state' if named is None else f'state {named}'} of the program, and has "
+                    f"{'no effect on it' if stated is None else f'an effect on state {stated}'}.",
+                    f"{place}/state_effects",
+                    expected=named,
+                    actual=stated,
+                )
+            if state is None or state.id in judged:
+                continue  # that all nodes bind a value alike is for the value rules
+            judged.add(state.id)
+            if differences := list(_differences(binding, state, rows)):
+                yield STATE.finding(
+                    f"Node {node.id} binds state {state.id} {' and '.join(differences)}.",
+                    f"{place}/values/{position}",
+                )
+
+
+def _differences(
+    binding: ValueBinding, state: ProgramState, rows: ResourceRows | None
+) -> Iterator[str]:
+    if binding.tensor != state.tensor:
+        yield "as another tensor"
+    if binding.usage != "state":
+        yield f"with usage {binding.usage}"
+    if rows is None:
+        return
+    for resource_id in {component.resource_id for component in binding.storage.components}:
+        row = rows.get(resource_id)
+        if not isinstance(row, DynamicDescriptor):
+            continue
+        if row.initialization != state.initialization:
+            yield (
+                f"in {resource_id}, which has initialization {row.initialization}, "
+                f"not {state.initialization}"
+            )
+        if row.lifetime != state.lifetime:
+            yield f"in {resource_id}, which lives for one {row.lifetime}, not one {state.lifetime}"
+
+
+def _check_weights(
+    subject: Subject, nodes: Sequence[PlanNode], program: ModelProgram
+) -> Iterator[Finding]:
+    weights = {weight.value_id: weight for weight in program.weights}
+    judged: set[str] = set()
+    for index, node in enumerate(nodes):
+        for position, binding in enumerate(node.values):
+            weight = weights.get(binding.value_id)
+            if weight is None and binding.weight is None and binding.usage != "weights":
+                continue
+            if binding.value_id in judged:
+                continue
+            judged.add(binding.value_id)
+            if weight is None:
+                difference = "which is none of the program's weights"
+            elif binding.weight is None or binding.usage != "weights":
+                difference = f"which is weight {weight.weight_id}, as no weight"
+            elif binding.weight.weight_id != weight.weight_id:
+                difference = f"as weight {binding.weight.weight_id}, not {weight.weight_id}"
+            elif binding.tensor != weight.tensor:
+                difference = f"as another tensor than weight {weight.weight_id} is"
+            else:
+                continue
+            yield WEIGHT.finding(
+                f"Node {node.id} binds {binding.value_id} {difference}.",
+                f"{subject.places.nodes}/{index}/values/{position}",
+            )

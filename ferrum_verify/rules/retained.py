@@ -1,0 +1,214 @@
+"""Value rules of retained completion values: what is read after the terminal fence."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from ferrum_verify.findings import Example, Rule
+from ferrum_verify.resource_rows import ResourceRows
+from ferrum_verify.rules.ascending import first_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferrum_verify.documents.execution_plan import RetainedCompletionValue
+    from ferrum_verify.documents.node import PlanNode, ValueBinding
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.subject import Subject
+
+_FORMAT = "execution-plan format, «Execution-plan rules» (retained completion values)"
+_RETAINED = "/plan/payload/retained_completion_values"
+
+ORDER = Rule(
+    id="value.retained-order",
+    summary="The retained completion values do not strictly ascend by value.",
+    why="The list is a set; in any other order the same plan has a second hash.",
+    fix="Sort the values by id, each once.",
+    source=_FORMAT,
+)
+UNPRODUCED = Rule(
+    id="value.retained-unproduced",
+    summary="A retained completion value is not exactly one output of one node.",
+    why="The engine reads the value once its producer is done. Without a producer it reads bytes "
+    "that nobody wrote, with two it reads whichever came last.",
+    fix="Name a value that one node outputs.",
+    source=_FORMAT,
+)
+DIFFERS = Rule(
+    id="value.retained-differs",
+    summary="A retained completion value is not described as its producer binds it.",
+    why="After the fence the engine reads the bytes that this entry names, as the tensor that it "
+    "names: anything else than what was written there is garbage to the caller.",
+    fix="Carry over the producer, ordinal, resource, offset and tensor of the output's binding, "
+    "an activation with one storage component.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_RETAINED}/0/logical_offset_bytes": 4}),
+)
+OVERWRITTEN = Rule(
+    id="value.retained-overwritten",
+    summary="A retained completion value is overwritten before the step ends.",
+    why="The caller reads the value after the fence, and would get what the other node wrote.",
+    fix="Retain the value that is written last, or write the other one elsewhere.",
+    source=_FORMAT,
+    judgment="safety",
+)
+NOT_READABLE = Rule(
+    id="value.retained-not-readable",
+    summary="A retained completion value does not lie in a Step or Request activation.",
+    why="Only such resources are kept until the caller has read them.",
+    fix="Retain a value whose descriptor is an activation with lifetime step or request.",
+    source="seed 000, `from_core_with_completion_retention`",
+)
+
+
+class _Write(NamedTuple):
+    """A range of bytes that a binding writes, and the position of its node in plan order."""
+
+    start: int
+    end: int
+    position: int
+    node: PlanNode
+    binding: ValueBinding
+
+
+class _Writes:
+    """All writes to one resource, ascending by start, to be searched by range."""
+
+    def __init__(self, writes: list[_Write]) -> None:
+        self._writes = sorted(writes, key=lambda each: each[:3])
+        self._reach = list(accumulate((each.end for each in self._writes), max))
+
+    def destroying(self, position: int, binding: ValueBinding) -> _Write | None:
+        """A write into the first component of ``binding`` after its node has written it."""
+        component = binding.storage.components[0]
+        start = component.offset_bytes
+        end = start + component.length_bytes
+        index = bisect_left(self._writes, end, key=lambda each: each.start) - 1
+        while index >= 0 and self._reach[index] > start:
+            write = self._writes[index]
+            later = write.position > position
+            beside = write.position == position and write.binding is not binding
+            if write.end > start and (later or beside):
+                return write
+            index -= 1
+        return None
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Findings of all rules of retained completion values."""
+    header, nodes = subject.header, subject.plan_nodes
+    if header is None or nodes is None or not header.retained_completion_values:
+        return
+    place = subject.places.retained
+    retained = header.retained_completion_values
+    if (fault := first_fault([each.value_id for each in retained])) is not None:
+        yield ORDER.finding(
+            f"The retained completion values do not strictly ascend: {fault.text}.",
+            f"{place}/{fault.position}",
+        )
+    outputs = _outputs(nodes)
+    writes_of = _writes_of(nodes, {each.resource_id for each in retained})
+    rows = None
+    if subject.memory is not None:
+        rows = ResourceRows(subject.memory, subject.places.memory)
+    for index, value in enumerate(retained):
+        where = f"{place}/{index}"
+        producers = outputs.get(value.value_id, [])
+        if len(producers) != 1:
+            yield _unproduced(value, [node for _, node, _ in producers], where)
+            continue
+        position, node, binding = producers[0]
+        if differences := _differences(value, node, binding):
+            yield DIFFERS.finding(
+                f"The retained value {value.value_id} is not as node {node.id} binds it: "
+                f"{', '.join(differences)}.",
+                where,
+            )
+            continue
+        if rows is not None:
+            yield from _check_readable(value, rows, where)
+        writes = writes_of.get(value.resource_id)
+        if writes is not None and (write := writes.destroying(position, binding)) is not None:
+            yield OVERWRITTEN.finding(
+                f"The retained value {value.value_id} of node {node.id} is overwritten by "
+                f"{write.binding.role} {write.binding.ordinal} of node {write.node.id}, "
+                f"{write.binding.value_id}.",
+                where,
+            )
+
+
+def _unproduced(value: RetainedCompletionValue, nodes: Sequence[PlanNode], where: str) -> Finding:
+    if not nodes:
+        text = f"No node outputs the retained value {value.value_id}."
+    else:
+        names = ", ".join(node.id for node in nodes)
+        text = f"The retained value {value.value_id} is an output of {len(nodes)} nodes: {names}."
+    return UNPRODUCED.finding(text, f"{where}/value_id", actual=value.value_id)
+
+
+def _outputs(
+    nodes: Sequence[PlanNode],
+) -> dict[str, list[tuple[int, PlanNode, ValueBinding]]]:
+    outputs: dict[str, list[tuple[int, PlanNode, ValueBinding]]] = {}
+    for position, node in enumerate(nodes):
+        for binding in node.values:
+            if binding.role == "output":
+                outputs.setdefault(binding.value_id, []).append((position, node, binding))
+    return outputs
+
+
+def _writes_of(nodes: Sequence[PlanNode], resources: set[str]) -> dict[str, _Writes]:
+    writes: dict[str, list[_Write]] = {}
+    for position, node in enumerate(nodes):
+        for binding in node.values:
+            if not binding.writes:
+                continue
+            for component in binding.storage.components:
+                if component.resource_id in resources:
+                    start = component.offset_bytes
+                    writes.setdefault(component.resource_id, []).append(
+                        _Write(start, start + component.length_bytes, position, node, binding)
+                    )
+    return {resource_id: _Writes(ranges) for resource_id, ranges in writes.items()}
+
+
+def _differences(
+    value: RetainedCompletionValue, node: PlanNode, binding: ValueBinding
+) -> list[str]:
+    differences = []
+    if value.producer_node_id != node.id:
+        differences.append(f"it names the producer {value.producer_node_id}")
+    if value.output_ordinal != binding.ordinal:
+        differences.append(f"it is output {binding.ordinal}, not {value.output_ordinal}")
+    if binding.usage != "activations":
+        differences.append(f"it is used as {binding.usage}, not as activations")
+    components = binding.storage.components
+    if len(components) != 1:
+        differences.append(f"it has {len(components)} storage components, not one")
+    else:
+        if value.resource_id != components[0].resource_id:
+            differences.append(f"it lies in {components[0].resource_id}, not {value.resource_id}")
+        if value.logical_offset_bytes != components[0].offset_bytes:
+            differences.append(
+                f"it starts at byte {components[0].offset_bytes:,}, "
+                f"not {value.logical_offset_bytes:,}"
+            )
+    if value.tensor != binding.tensor:
+        differences.append("it is another tensor")
+    return differences
+
+
+def _check_readable(
+    value: RetainedCompletionValue, rows: ResourceRows, where: str
+) -> Iterator[Finding]:
+    row = rows.get(value.resource_id)
+    if row is None or (row.usage == "activations" and row.lifetime in ("step", "request")):
+        return
+    yield NOT_READABLE.finding(
+        f"The retained value {value.value_id} lies in {value.resource_id}, which is a {row.usage} "
+        f"resource with lifetime {row.lifetime}.",
+        f"{where}/resource_id",
+        actual=value.resource_id,
+    )

@@ -1,0 +1,118 @@
+"""Graph rules of provider selection: the record of who was asked for, chosen and refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.documents.node import StorageIncompatible
+from ferrum_verify.findings import Example, Rule
+from ferrum_verify.rules.ascending import first_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferrum_verify.documents.node import PlanNode, Selection
+    from ferrum_verify.findings import Finding
+
+_FORMAT = "execution-plan format, «Execution-plan rules» (selection)"
+_SELECTION = "/plan/payload/nodes/2/selection"
+
+REASON = Rule(
+    id="graph.selection-reason",
+    summary="A node's selection reason does not fit the provider that was requested.",
+    why="The reason says whether a user's preference was honoured. A plan that claims a "
+    "preference it did not follow hides that a slower or less exact kernel runs.",
+    fix="`deterministic_compatible` goes with no request, `preferred_compatible` with a request "
+    "for the selected provider, `fallback_from_preferred` with a request for another one that "
+    "stands among the rejected.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_SELECTION}/selection_reason": "preferred_compatible"}),
+)
+SELECTED_REJECTED = Rule(
+    id="graph.selected-rejected",
+    summary="The selected provider stands among the rejected ones.",
+    why="A provider that was refused as unfit is about to run the node.",
+    fix="Select a provider that was not rejected, or drop the rejection.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            f"{_SELECTION}/rejected_providers/-": {
+                "provider_id": "provider.attention.reference",
+                "reasons": "not_registered",
+            }
+        },
+    ),
+)
+REJECTED_ORDER = Rule(
+    id="graph.rejected-order",
+    summary="The rejected providers of a node, or the resources of a rejection, do not strictly "
+    "ascend.",
+    why="The list is a set; in any other order the same selection has a second hash.",
+    fix="Sort the providers by id and the resources by id, each once.",
+    source=_FORMAT,
+)
+
+
+def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
+    """Findings of the selection of one node that stands at the pointer ``place``."""
+    selection = node.selection
+    where = f"{place}/selection"
+    rejected = [provider.provider_id for provider in selection.rejected_providers]
+    if not rejected and selection.requested_provider is None:
+        if selection.selection_reason != "deterministic_compatible":
+            yield _reason(node, selection, where)
+        return
+    if not _reason_fits(selection, rejected):
+        yield _reason(node, selection, where)
+    if selection.selected_provider in rejected:
+        position = rejected.index(selection.selected_provider)
+        yield SELECTED_REJECTED.finding(
+            f"Node {node.id} runs on {selection.selected_provider}, which stands among its "
+            "rejected providers.",
+            f"{where}/rejected_providers/{position}",
+        )
+    if (fault := first_fault(rejected)) is not None:
+        yield REJECTED_ORDER.finding(
+            f"The rejected providers of node {node.id} do not strictly ascend: {fault.text}.",
+            f"{where}/rejected_providers/{fault.position}",
+        )
+    for position, provider in enumerate(selection.rejected_providers):
+        reasons = provider.reasons
+        if not isinstance(reasons, StorageIncompatible):
+            continue
+        if (fault := first_fault(reasons.resource_ids)) is not None:
+            yield REJECTED_ORDER.finding(
+                f"The resources for which node {node.id} rejected {provider.provider_id} do not "
+                f"strictly ascend: {fault.text}.",
+                f"{where}/rejected_providers/{position}/reasons/storage_incompatible"
+                f"/resource_ids/{fault.position}",
+            )
+
+
+def _reason_fits(selection: Selection, rejected: list[str]) -> bool:
+    requested = selection.requested_provider
+    match selection.selection_reason:
+        case "deterministic_compatible":
+            return requested is None
+        case "preferred_compatible":
+            return requested == selection.selected_provider
+        case "fallback_from_preferred":
+            return requested != selection.selected_provider and requested in rejected
+
+
+def _reason(node: PlanNode, selection: Selection, where: str) -> Finding:
+    requested = selection.requested_provider
+    if requested is None:
+        request = "no provider was requested"
+    elif requested == selection.selected_provider:
+        request = f"{requested} was requested and selected"
+    else:
+        request = f"{requested} was requested and {selection.selected_provider} selected"
+        if requested not in [each.provider_id for each in selection.rejected_providers]:
+            request += ", without a rejection that says why"
+    return REASON.finding(
+        f"The selection of node {node.id} says {selection.selection_reason}, but {request}.",
+        f"{where}/selection_reason",
+        actual=selection.selection_reason,
+    )

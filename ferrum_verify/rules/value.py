@@ -1,0 +1,173 @@
+"""Value rules: what a plan's values are, and that no two of them share bytes by accident.
+
+Exact aliases and retained completion values have files of their own; how a value relates to
+the row that it lies in is judged in ``value_rows``.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ferrum_verify.findings import Example, Rule
+from ferrum_verify.rules import aliases, retained, value_rows
+from ferrum_verify.rules.aliases import AliasClasses
+from ferrum_verify.rules.value_uses import Definition, collect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.rules.value_uses import Value
+    from ferrum_verify.subject import Subject
+
+_FORMAT = "execution-plan format, «Execution-plan rules» (values)"
+_VALUES = "/plan/payload/nodes/0/values"
+
+MALFORMED = Rule(
+    id="value.malformed",
+    summary="The storage components of a binding cannot hold its value.",
+    why="A kernel reads and writes the whole tensor: where the components are too short, are "
+    "empty or pass the address space, it touches bytes of something else.",
+    fix="Give the value components that are not empty, end within u64, have distinct ids where "
+    "there are several, and together hold the tensor.",
+    source="execution-plan format, «Sequence checkpoints» (a binding is malformed when …)",
+    judgment="safety",
+    example=Example("bundle", {f"{_VALUES}/1/storage/components/0/length_bytes": 1}),
+)
+DUPLICATE_PORT = Rule(
+    id="value.duplicate-port",
+    summary="A node binds one input or output twice.",
+    why="The engine finds a port's binding by role and ordinal: which of the two a kernel gets "
+    "depends on who looks.",
+    fix="Bind each port once.",
+    source=_FORMAT,
+)
+INCONSISTENT = Rule(
+    id="value.inconsistent",
+    summary="A value has another tensor, usage or storage in one node than in the others.",
+    why="The node that writes it and the node that reads it would disagree on where its bytes "
+    "are or what they mean.",
+    fix="Bind the value alike everywhere.",
+    source=_FORMAT,
+    judgment="safety",
+)
+OVERLAP = Rule(
+    id="value.overlap",
+    summary="Two values that are not exact aliases of each other share bytes of a resource.",
+    why="Writing one destroys the other while a later node still reads it.",
+    fix="Place the values apart, or declare the exact alias if one may overwrite the other.",
+    source=_FORMAT,
+    judgment="safety",
+)
+
+_Range: TypeAlias = tuple[int, int, Definition]
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Findings of all value rules."""
+    nodes = subject.plan_nodes
+    if nodes is None:
+        return
+    values = collect(nodes, subject.places.nodes)
+    yield from _check_ports(subject)
+    for value in values.values():
+        yield from _check_value(value)
+    classes = AliasClasses(nodes)
+    yield from _check_overlaps(values, classes)
+    yield from aliases.check(subject, values)
+    yield from value_rows.check(subject, values)
+    yield from retained.check(subject)
+
+
+def _check_ports(subject: Subject) -> Iterator[Finding]:
+    for index, node in enumerate(subject.plan_nodes or ()):
+        ports = {(binding.role, binding.ordinal) for binding in node.values}
+        if len(ports) == len(node.values):
+            continue
+        seen: set[tuple[str, int]] = set()
+        for position, binding in enumerate(node.values):
+            port = (binding.role, binding.ordinal)
+            if port in seen:
+                yield DUPLICATE_PORT.finding(
+                    f"Node {node.id} binds its {binding.role} {binding.ordinal} twice, the second "
+                    f"time to {binding.value_id}.",
+                    f"{subject.places.nodes}/{index}/values/{position}",
+                )
+            seen.add(port)
+
+
+def _check_value(value: Value) -> Iterator[Finding]:
+    accepted = value.accepted
+    for definition in (accepted, *value.others):
+        if definition.malformed is not None:
+            yield MALFORMED.finding(
+                f"Value {value.value_id} of node {definition.node.id} is malformed: "
+                f"{definition.malformed}.",
+                f"{definition.place}/storage/components",
+            )
+    for definition in value.others:
+        if definition.malformed is not None or accepted.malformed is not None:
+            continue  # that a malformed binding differs from a good one is no second fault
+        parts = [
+            name
+            for name in ("tensor", "usage", "storage")
+            if getattr(definition.binding, name) != getattr(accepted.binding, name)
+        ]
+        yield INCONSISTENT.finding(
+            f"Value {value.value_id} has another {' and '.join(parts)} in node "
+            f"{definition.node.id} than in node {accepted.node.id}.",
+            f"{definition.place}/{parts[0]}",
+        )
+
+
+def _check_overlaps(values: Mapping[str, Value], classes: AliasClasses) -> Iterator[Finding]:
+    ranges: dict[str, list[_Range]] = {}
+    for value in values.values():
+        definition = value.accepted
+        if definition.malformed is None:
+            for component in definition.binding.storage.components:
+                start = component.offset_bytes
+                ranges.setdefault(component.resource_id, []).append(
+                    (start, start + component.length_bytes, definition)
+                )
+    reported: set[tuple[str, str]] = set()
+    for resource_id, taken in ranges.items():
+        if len(taken) > 1:
+            taken.sort(key=lambda each: each[:2])
+            yield from _sweep(resource_id, taken, classes, reported)
+
+
+def _sweep(
+    resource_id: str, taken: list[_Range], classes: AliasClasses, reported: set[tuple[str, str]]
+) -> Iterator[Finding]:
+    """Compare each range with two of those that start no later.
+
+    Values may share bytes inside one group and not across. Whatever a range collides with, it
+    also collides with the furthest-reaching range of another group; and that is either the
+    furthest of all, or the furthest that is of another group than the furthest of all.
+    """
+    furthest: list[tuple[Any, _Range]] = []
+    for current in taken:
+        start, end, definition = current
+        group = classes.group(definition.binding)
+        for other_group, (other_start, other_end, other) in furthest:
+            if other_group == group:
+                continue
+            pair = (other.binding.value_id, definition.binding.value_id)
+            if other_end > start and pair not in reported:
+                reported.add(pair)
+                yield OVERLAP.finding(
+                    f"Value {pair[0]} takes bytes {other_start:,} to {other_end:,} of "
+                    f"{resource_id} and value {pair[1]} takes {start:,} to {end:,}, and they are "
+                    "no exact aliases.",
+                    f"{definition.place}/storage/components",
+                )
+            break
+        furthest = _furthest_two([*furthest, (group, current)])
+
+
+def _furthest_two(ranges: list[tuple[Any, _Range]]) -> list[tuple[Any, _Range]]:
+    ranges.sort(key=lambda each: -each[1][1])
+    others = (each for each in ranges[1:] if each[0] != ranges[0][0])
+    return [ranges[0], *islice(others, 1)]

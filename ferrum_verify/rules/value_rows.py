@@ -1,0 +1,164 @@
+"""Value rules of rows: how values fit the resource that they lie in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
+from ferrum_verify.findings import Example, Rule
+from ferrum_verify.resource_rows import ResourceRows, maximal_logical_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ferrum_verify.documents.node import StorageComponent
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.resource_rows import Row
+    from ferrum_verify.rules.value_uses import Definition, Value
+    from ferrum_verify.subject import Subject
+
+_FORMAT = "execution-plan format, «Execution-plan rules» (values)"
+_FINGERPRINTS = "execution-plan format, «Canonical fingerprints» (`logical_layout_fingerprint`)"
+
+EXCEEDS = Rule(
+    id="value.exceeds-resource",
+    summary="A value ends behind the bytes of its resource.",
+    why="The allocator hands the bytes behind a resource to somebody else: a kernel that writes "
+    "the value writes into theirs.",
+    fix="Place the value inside its resource, or make the resource's demand cover it.",
+    source=f"{_FORMAT}; seed 004 (a component's end against the descriptor's bytes)",
+    judgment="safety",
+    example=Example(
+        "bundle",
+        {
+            "/plan/payload/nodes/0/values/1/storage/components/0/length_bytes": 1 << 20,
+        },
+    ),
+)
+ROW_DIFFERS = Rule(
+    id="value.resource-differs",
+    summary="A value lies in a resource of another kind, usage or element type.",
+    why="Usage and element type decide which pool backs a resource, and its kind who owns it: a "
+    "value in a workspace is overwritten by the node that the workspace belongs to.",
+    fix="Put the value into a value row of its own usage and element type.",
+    source=_FORMAT,
+    judgment="safety",
+)
+LAYOUT = Rule(
+    id="value.layout-fingerprint",
+    summary="A row's layout fingerprint is not that of the tensors in it.",
+    why="The fingerprint decides which resources may share a pool. Under a wrong one, bytes of "
+    "one layout are reused as another.",
+    fix="Hash the sorted distinct layout classes of the row's tensors, and derive the pools again.",
+    source=_FINGERPRINTS,
+)
+LAYOUT_UNDECIDED = Rule(
+    id="value.layout-undecided",
+    summary="A row holds tensors that are not contiguous, so its layout fingerprint cannot be "
+    "recomputed.",
+    why="How the engine names strided and blocked layouts before it hashes them is not known "
+    "here. Whether such rows are in the right pool is therefore open.",
+    fix="Nothing is wrong as far as this tool can tell; the engine's own check settles it.",
+    source=_FINGERPRINTS,
+    severity="warning",
+    undecided=True,
+)
+
+
+def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
+    """Findings of all rules of values in their rows."""
+    if subject.memory is None:
+        return
+    rows = ResourceRows(subject.memory, subject.places.memory)
+    residents: dict[str, list[Definition]] = {}
+    limits: dict[str, int | None] = {}
+    for value in values.values():
+        definition = value.accepted
+        if definition.malformed is not None:
+            continue
+        for position, component in enumerate(definition.binding.storage.components):
+            resource_id = component.resource_id
+            row = rows.get(resource_id)
+            if row is None:
+                continue  # the graph rules miss it
+            if resource_id in residents:
+                residents[resource_id].append(definition)
+            else:
+                residents[resource_id] = [definition]
+                limits[resource_id] = maximal_logical_bytes(row)
+                yield from _check_row(definition, component, row, rows)
+            limit = limits[resource_id]
+            end = component.offset_bytes + component.length_bytes
+            if limit is not None and end > limit:
+                yield EXCEEDS.finding(
+                    f"Value {value.value_id} takes bytes {component.offset_bytes:,} to {end:,} of "
+                    f"{resource_id}, which has at most {limit:,}.",
+                    f"{definition.place}/storage/components/{position}",
+                    expected=limit,
+                    actual=end,
+                )
+    yield from _check_layouts(residents, rows)
+
+
+def _check_row(
+    definition: Definition, component: StorageComponent, row: Row, rows: ResourceRows
+) -> Iterator[Finding]:
+    """Compare a row with the first value in it: one wrong row is one fault."""
+    binding, kind = definition.binding, row.kind
+    differences = []
+    if not isinstance(kind, str):
+        differences.append(f"is the {kind.tag} workspace of node {kind.node_id}")
+    if row.usage != binding.usage and isinstance(kind, str):
+        differences.append(f"has usage {row.usage}, not {binding.usage}")
+    if row.element_type != component.element_type and isinstance(kind, str):
+        differences.append(f"holds {row.element_type}, not {component.element_type}")
+    if differences:
+        yield ROW_DIFFERS.finding(
+            f"Value {binding.value_id} lies in {component.resource_id}, which "
+            f"{' and '.join(differences)}.",
+            rows.pointer(component.resource_id),
+        )
+
+
+def _check_layouts(
+    residents: Mapping[str, list[Definition]], rows: ResourceRows
+) -> Iterator[Finding]:
+    undecided = []
+    for resource_id, definitions in residents.items():
+        row = rows.get(resource_id)
+        assert row is not None
+        if row.kind != "value":
+            continue
+        layout = row.storage.logical_layout_fingerprint
+        other = next((each for each in definitions if _is_not_contiguous(each)), None)
+        if other is None:
+            if layout != CONTIGUOUS_LAYOUT_FINGERPRINT:
+                yield LAYOUT.finding(
+                    f"All tensors in {resource_id} are contiguous, but its layout fingerprint is "
+                    "not that of contiguous tensors.",
+                    rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
+                    expected=CONTIGUOUS_LAYOUT_FINGERPRINT,
+                    actual=layout,
+                )
+        elif layout in (CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT):
+            claim = "opaque bytes" if layout == OPAQUE_LAYOUT_FINGERPRINT else "contiguous tensors"
+            yield LAYOUT.finding(
+                f"Value {other.binding.value_id} in {resource_id} is not contiguous, but the "
+                f"layout fingerprint of the row is that of {claim}.",
+                rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
+                actual=layout,
+            )
+        else:
+            undecided.append((resource_id, other))
+    if undecided:
+        resource_id, other = undecided[0]
+        more = f" and of {len(undecided) - 1:,} more resources" if len(undecided) > 1 else ""
+        yield LAYOUT_UNDECIDED.finding(
+            f"The layout fingerprint of {resource_id}{more} cannot be recomputed: value "
+            f"{other.binding.value_id} is not contiguous.",
+            rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
+        )
+
+
+def _is_not_contiguous(definition: Definition) -> bool:
+    return not isinstance(definition.binding.tensor.layout, str)

@@ -1,0 +1,84 @@
+"""The values of a plan: every way in which its nodes bind each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ferrum_verify.value_storage import malformed_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferrum_verify.documents.node import PlanNode, ValueBinding
+
+
+@dataclass(slots=True)
+class Definition:
+    """One tensor, usage and storage of a value, as the first node that has it binds it."""
+
+    binding: ValueBinding
+    node: PlanNode
+    place: str
+    malformed: str | None
+    uses: int = 1
+
+    def is_of(self, binding: ValueBinding) -> bool:
+        """Whether another binding of the value has the same tensor, usage and storage."""
+        own = self.binding
+        return (
+            own.storage == binding.storage
+            and own.tensor == binding.tensor
+            and own.usage == binding.usage
+        )
+
+
+@dataclass(slots=True)
+class Value:
+    """A value and its accepted definition: what most nodes bind, of equals the first.
+
+    ``others`` are what the remaining nodes bind: none, unless the plan contradicts itself.
+    A malformed definition is accepted only where no node has a good one.
+    """
+
+    value_id: str
+    accepted: Definition
+    others: list[Definition] = field(default_factory=list)
+
+
+def collect(nodes: Sequence[PlanNode], place: str) -> dict[str, Value]:
+    """All values of the nodes that stand at the pointer ``place``, in plan order."""
+    values: dict[str, Value] = {}
+    divergent: dict[tuple[str, str], Definition] = {}
+    for index, node in enumerate(nodes):
+        for position, binding in enumerate(node.values):
+            value = values.get(binding.value_id)
+            if value is not None and value.accepted.is_of(binding):
+                value.accepted.uses += 1
+                continue
+            # Hashing a definition is dear, and only contradicting ones need it.
+            key = (binding.value_id, "" if value is None else _key(binding))
+            if key in divergent:
+                divergent[key].uses += 1
+                continue
+            where = f"{place}/{index}/values/{position}"
+            definition = Definition(binding, node, where, malformed_reason(binding))
+            if value is None:
+                values[binding.value_id] = Value(binding.value_id, definition)
+            else:
+                divergent[key] = definition
+                value.others.append(definition)
+    for value in values.values():
+        if value.others:
+            _settle(value)
+    return values
+
+
+def _settle(value: Value) -> None:
+    definitions = [value.accepted, *value.others]
+    value.accepted = max(definitions, key=lambda each: (each.malformed is None, each.uses))
+    value.others = [each for each in definitions if each is not value.accepted]
+
+
+def _key(binding: ValueBinding) -> str:
+    return f"{binding.usage} {binding.tensor!r} {binding.storage!r}"

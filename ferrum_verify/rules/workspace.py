@@ -1,0 +1,158 @@
+"""Contract rules of workspaces: each workspace row is what its provider asked for.
+
+A row's usage, element type and, but for persistent ones, lifetime follow from its kind; the
+static and descriptor rules hold them to that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.canonical import OPAQUE_LAYOUT_FINGERPRINT
+from ferrum_verify.documents.memory_plan import StaticAllocation
+from ferrum_verify.findings import Example, Rule
+from ferrum_verify.resource_rows import ResourceRows, describe_profile
+from ferrum_verify.rules import estimates
+from ferrum_verify.rules.integrity import estimate_holds
+from ferrum_verify.rules.workspace_ceilings import (
+    Ceilings,
+    Workspace,
+    check_ceilings,
+    check_size,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.subject import Subject
+
+_FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
+_ESTIMATE = "/plan/payload/nodes/2/provider_resources"
+
+KIND = Rule(
+    id="contract.workspace-kind",
+    summary="A node's workspace resource is not a workspace of that kind and of that node.",
+    why="Another node, or another use, owns the bytes: both would write to them.",
+    fix="Name the row that was planned for this node's estimate.",
+    source=_FORMAT,
+)
+ALIGNMENT = Rule(
+    id="contract.workspace-alignment",
+    summary="A workspace row has another alignment than its provider's estimate.",
+    why="Kernels load vectors from aligned addresses; at another alignment they fault, or read "
+    "the wrong bytes.",
+    fix="Give the row the estimate's alignment and plan the memory again.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_ESTIMATE}/scratch/alignment_bytes": 128}),
+)
+LIFETIME = Rule(
+    id="contract.workspace-lifetime",
+    summary="A persistent workspace does not live for the scope that its estimate asks for.",
+    why="A shorter life loses what the provider keeps between invocations; a longer one mixes "
+    "requests.",
+    fix="Make scope plan a static allocation, and any other scope a descriptor of that lifetime.",
+    source=_FORMAT,
+)
+LAYOUT = Rule(
+    id="contract.workspace-layout",
+    summary="A workspace descriptor does not have the layout of opaque bytes.",
+    why="The layout decides which pool backs the row: workspace bytes in a pool of tensors are "
+    "shared with resources that the engine believes to be tensors.",
+    fix="Give the row the fingerprint of `opaque_bytes_v1`.",
+    source=_FORMAT,
+)
+PROFILE = Rule(
+    id="contract.workspace-profile",
+    summary="A workspace row is stored in a way that its provider does not accept.",
+    why="A kernel that expects contiguous bytes walks past the end of the first page.",
+    fix="Store the row in one of the profiles that the estimate accepts.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_ESTIMATE}/scratch/storage/accepted_profiles": []}),
+)
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Findings of all rules of estimates and workspace rows."""
+    nodes, memory = subject.plan_nodes, subject.memory
+    if nodes is None:
+        return
+    rows = None if memory is None else ResourceRows(memory, subject.places.memory)
+    workspaces: list[Workspace] = []
+    for index, node in enumerate(nodes):
+        findings = list(estimates.check_node(node, f"{subject.places.nodes}/{index}"))
+        own = [] if rows is None else list(_workspaces(node, rows))
+        for workspace in own:
+            findings += _check_row(workspace)
+        if findings and not estimate_holds(subject, index):
+            continue
+        yield from findings
+        workspaces += [each for each in own if _has_its_kind(each)]
+    if memory is not None:
+        yield from check_ceilings(workspaces, Ceilings.of(subject, memory), subject)
+
+
+def _workspaces(node: PlanNode, rows: ResourceRows) -> Iterator[Workspace]:
+    resources = (node.scratch_resource, node.binding_resource, node.persistent_resource)
+    for (part, estimate), resource_id in zip(estimates.parts(node), resources, strict=True):
+        if estimate is None or resource_id is None:
+            continue  # that only one of the two is there is for the graph rules to say
+        row = rows.get(resource_id)
+        if row is not None:
+            yield Workspace(part, node, estimate, resource_id, row, rows.pointer(resource_id))
+
+
+def _check_row(workspace: Workspace) -> Iterator[Finding]:
+    row, estimate, place = workspace.row, workspace.estimate, workspace.place
+    if not _has_its_kind(workspace):
+        kind = row.kind
+        what = "a value" if isinstance(kind, str) else f"the {kind.tag} of node {kind.node_id}"
+        yield KIND.finding(
+            f"Node {workspace.node.id} names {workspace.resource_id} as its {workspace.part} "
+            f"resource, but that is {what}.",
+            f"{place}/kind",
+            expected={workspace.part: {"node_id": workspace.node.id}},
+            actual=kind if isinstance(kind, str) else kind.to_wire(),
+        )
+        return
+    if workspace.part == "persistent" and row.lifetime != estimate.scope != "invocation":
+        yield LIFETIME.finding(
+            f"The {workspace.name} lives for one {row.lifetime}, but its estimate has scope "
+            f"{estimate.scope}.",
+            f"{place}/lifetime",
+            expected=estimate.scope,
+            actual=row.lifetime,
+        )
+    if row.alignment_bytes != estimate.alignment_bytes:
+        yield ALIGNMENT.finding(
+            f"The {workspace.name} is aligned to {row.alignment_bytes:,} bytes, but its estimate "
+            f"asks for {estimate.alignment_bytes:,}.",
+            f"{place}/alignment_bytes",
+            expected=estimate.alignment_bytes,
+            actual=row.alignment_bytes,
+        )
+    if not estimate.storage.accepts(row.storage.profile):
+        accepted = "; ".join(map(describe_profile, estimate.storage.accepted_profiles))
+        yield PROFILE.finding(
+            f"The {workspace.name} is stored as {describe_profile(row.storage.profile)}, but its "
+            f"estimate accepts {accepted or 'nothing'}.",
+            f"{place}/storage/profile",
+            actual=row.storage.profile.to_wire(),
+        )
+    layout = row.storage.logical_layout_fingerprint
+    if layout != OPAQUE_LAYOUT_FINGERPRINT and not isinstance(row, StaticAllocation):
+        yield LAYOUT.finding(
+            f"The {workspace.name} does not have the layout of opaque bytes.",
+            f"{place}/storage/logical_layout_fingerprint",
+            expected=OPAQUE_LAYOUT_FINGERPRINT,
+            actual=layout,
+        )
+    yield from check_size(workspace)
+
+
+def _has_its_kind(workspace: Workspace) -> bool:
+    kind = workspace.row.kind
+    return not isinstance(kind, str) and (
+        (kind.tag, kind.node_id) == (workspace.part, workspace.node.id)
+    )
