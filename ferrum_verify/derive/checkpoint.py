@@ -109,13 +109,15 @@ def derive_checkpoint(
     inputs = program.checkpoint_inputs
     if faults or boundaries is None or inputs is None:
         return CheckpointDerivation(SequenceCheckpoint(None, unsupported), refusals)
-    if (because := conflict(states)) is not None:
-        # The engine blames the first state, whichever two are in conflict.
+    if (meeting := conflict(states)) is not None:
+        # The engine blames the first state, whichever two are in conflict. Values that meet
+        # from the start do so whether they are captured or not.
         alias = Unsupported(
             "state_layout",
             Place("program", ("states", 0)),
             (("state_id", states[0].state_id),),
-            because,
+            meeting.text,
+            consequence=meeting.from_start,
         )
         return CheckpointDerivation(SequenceCheckpoint(None, (alias,)), ())
     return CheckpointDerivation(

@@ -35,7 +35,8 @@ class Unsupported:
 
     ``kind`` and ``names`` are the engine's, ``because`` is a clause in words for the rest;
     the engine writes it only where it has free text of its own (``state_layout``).
-    ``place`` is where the cause stands; a ``consequence`` only follows from reasons before it.
+    ``place`` is where the cause stands. A ``consequence`` has its cause elsewhere: in a reason
+    before it, or in a fault of the plan or the catalog that has a rule of its own.
     """
 
     kind: str

@@ -91,8 +91,8 @@ def select_providers(
                 )
             )
         faults += (
-            Unsupported("invalid_state_port", in_catalog, (node_name,), because)
-            for because in _invalid_ports(node, provider, contract, state_values)
+            Unsupported("invalid_state_port", in_catalog, (node_name,), because, consequence)
+            for because, consequence in _invalid_ports(node, provider, contract, state_values)
         )
         selected.append(
             LayoutProvider(
@@ -126,8 +126,12 @@ def _invalid_ports(
     provider: CheckpointProvider,
     contract: ProviderContract,
     state_values: Set[str],
-) -> Iterator[str]:
-    """A state port is a binding of a state, in storage that the provider accepts there."""
+) -> Iterator[tuple[str, bool]]:
+    """A state port is a binding of a state, in storage that the provider accepts there.
+
+    The flag tells a port that contradicts the provider's or its operation's own declarations,
+    whatever the node is.
+    """
     for port in contract.state_ports:
         name = f"{port.role} {port.ordinal}"
         binding = next(
@@ -140,13 +144,14 @@ def _invalid_ports(
         )
         storage = provider.dynamic_storage_for(port.role, port.ordinal)
         if binding is None:
-            yield f"the provider's state port {name} is no binding of the node"
+            yield f"the provider's state port {name} is no binding of the node", True
         elif binding.value_id not in state_values:
-            yield f"the provider's state port {name} is bound to a value that is no state"
+            yield f"the provider's state port {name} is bound to a value that is no state", False
         elif storage is None:
-            yield f"the provider has a state port {name} and names no storage that it accepts there"
+            yield f"the provider has a state port {name} and names no storage for it", True
         elif not storage.accepts(port.storage_profile):
-            yield (
+            because = (
                 f"the provider's state port {name} is for storage that it does not accept there, "
                 f"{describe_profile(port.storage_profile)}"
             )
+            yield because, True

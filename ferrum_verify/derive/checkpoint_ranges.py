@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,16 @@ def byte_range(state: LayoutState, boundary: int) -> tuple[int, int]:
     return state.offset_bytes, state.offset_bytes + size
 
 
-def conflict(states: Iterable[LayoutState]) -> str | None:
-    """Why two states cannot be copied independently, or None if all can (``validate_aliases``).
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two states whose bytes meet, in words; ``from_start`` if they do so after one token."""
+
+    text: str
+    from_start: bool
+
+
+def conflict(states: Iterable[LayoutState]) -> Conflict | None:
+    """Two states that cannot be copied independently, or None (``validate_aliases``).
 
     On one resource the ranges at the largest boundary are disjoint, or they are equal and
     everything that gives the bytes their meaning is too.
@@ -51,10 +60,11 @@ def conflict(states: Iterable[LayoutState]) -> str | None:
         for (left, first), (right, second) in pairwise(ranges):
             if left[1] <= right[0] or (left == right and _same_content(first, second)):
                 continue
-            return (
+            return Conflict(
                 f"states {first.state_id} and {second.state_id} overlap in {resource_id}, at "
                 f"bytes {left[0]:,} to {left[1]:,} and {right[0]:,} to {right[1]:,}, "
-                "and are not the same content in the same form"
+                "and are not the same content in the same form",
+                from_start=byte_range(first, 1)[1] > byte_range(second, 1)[0],
             )
     return None
 

@@ -99,12 +99,14 @@ def project_state(
         if not isinstance(candidate, LayoutState):
             faults.append(candidate)
         elif projection is not None and projection != candidate:
+            # Bindings of one value that differ are a fault of the plan itself.
             faults.append(
                 _layout_fault(
                     declared,
                     use.place,
                     f"in node {use.node.id}, it is {_describe(candidate)}, and in an earlier "
                     f"node {_describe(projection)}",
+                    consequence=True,
                 )
             )
         else:
@@ -120,10 +122,9 @@ def project_state(
         )
     if projection is None:
         faults.append(
-            Unsupported(
-                "state_layout",
+            _layout_fault(
+                declared,
                 declared.place,
-                (("state_id", declared.state.id),),
                 "no node shows where all of its bytes are",
                 consequence=True,
             )
@@ -180,6 +181,7 @@ def _candidate(
         )
     sight = _Sight(declared, use, component, descriptor, port, size, capacity)
     broken = list(_mapping_faults(sight))
+    differing = []
     if not broken and binding.tensor.layout == declared.state.tensor.layout == "contiguous":
         # Like the engine: the program's tensor is measured only where it decides.
         try:
@@ -191,12 +193,18 @@ def _candidate(
                 f"The size of state {declared.state.id} in the program {error}.",
             )
         if declared_size != size:
-            broken.append(
+            differing.append(
                 f"the program gives it {declared_size:,} bytes and its tensor takes {size:,}"
             )
-    broken += _storage_faults(sight)
-    if broken:
-        return _layout_fault(declared, use.place, f"in node {use.node.id}, {'; '.join(broken)}")
+    broken += _form_faults(sight)
+    differing += _row_faults(sight)
+    if broken or differing:
+        return _layout_fault(
+            declared,
+            use.place,
+            f"in node {use.node.id}, {'; '.join([*broken, *differing])}",
+            consequence=not broken,
+        )
     return LayoutState(
         state_id=declared.state.id,
         value_id=declared.state.value_id,
@@ -260,23 +268,34 @@ def _mapping_faults(sight: _Sight) -> Iterator[str]:
         )
 
 
-def _storage_faults(sight: _Sight) -> Iterator[str]:
-    """Why the bytes that the node binds are not the state's, whole and alone."""
+def _form_faults(sight: _Sight) -> Iterator[str]:
+    """Why the component is not the state's tensor, whole, alone and in order."""
+    tensor, component = sight.use.binding.tensor, sight.component
+    if tensor.layout != "contiguous":
+        yield "its tensor is not contiguous"
+    if component.length_bytes != sight.size:
+        yield f"its component has {component.length_bytes:,} bytes and its tensor {sight.size:,}"
+    if component.element_type != tensor.element_type:
+        yield (
+            f"its elements are {tensor.element_type} in the tensor and "
+            f"{component.element_type} in the component"
+        )
+
+
+def _row_faults(sight: _Sight) -> Iterator[str]:
+    """Why binding, row and program do not speak of the same state.
+
+    Each of these is a fault of the plan as well, whether it has checkpoints or not.
+    """
     state, binding = sight.declared.state, sight.use.binding
     component, descriptor = sight.component, sight.descriptor
     resource = descriptor.base_resource_id
-    if binding.tensor.layout != "contiguous":
-        yield "its tensor is not contiguous"
     if state.tensor.layout != "contiguous":
         yield "its tensor is not contiguous in the program"
-    if component.length_bytes != sight.size:
-        yield f"its component has {component.length_bytes:,} bytes and its tensor {sight.size:,}"
-    types = {binding.tensor.element_type, component.element_type, descriptor.element_type}
-    if len(types) > 1:
+    if descriptor.element_type != component.element_type:
         yield (
-            f"its elements are {binding.tensor.element_type} in the tensor, "
-            f"{component.element_type} in the component and {descriptor.element_type} in "
-            f"{resource}"
+            f"its elements are {component.element_type} in the component and "
+            f"{descriptor.element_type} in {resource}"
         )
     if descriptor.usage != "state":
         yield f"the usage of {resource} is {descriptor.usage}"
@@ -304,5 +323,8 @@ def _describe(state: LayoutState) -> str:
     )
 
 
-def _layout_fault(declared: DeclaredState, place: Place, because: str) -> Unsupported:
-    return Unsupported("state_layout", place, (("state_id", declared.state.id),), because)
+def _layout_fault(
+    declared: DeclaredState, place: Place, because: str, *, consequence: bool = False
+) -> Unsupported:
+    names = (("state_id", declared.state.id),)
+    return Unsupported("state_layout", place, names, because, consequence)

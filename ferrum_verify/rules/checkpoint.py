@@ -217,11 +217,11 @@ _OF_REASON = {
 }
 
 _OF_REFUSAL: dict[RefusalKind, str] = {
-    "no-providers": "contract.no-provider",
-    "provider-absent": "contract.selected-provider-absent",
-    "provider-identity": "contract.provider-identity",
+    "no-providers": "contract.provider-not-offered",
+    "provider-absent": "contract.provider-not-offered",
+    "provider-identity": "contract.provider-differs",
     "state-size": STATE_SIZE.id,
-    "descriptor-size": "descriptor.size-overflow",
+    "descriptor-size": "descriptor.illegal-demand",
 }
 
 
