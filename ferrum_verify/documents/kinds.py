@@ -2,38 +2,85 @@
 
 A document with a field too many or too few is still one of its kind; its fault is then named
 by the wire rules. A value with fewer than half of any kind's fields is of no known kind.
+
+The fields stand here again, beside the models, so that telling a fragment from a bundle does
+not load every model there is; a test holds the two to each other.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ferrum_verify.documents.bundle import Bundle
-from ferrum_verify.documents.catalog import CapabilityCatalog
-from ferrum_verify.documents.execution_plan import ExecutionPlan, PlanPayload
-from ferrum_verify.documents.fragment import Fragment
 from ferrum_verify.documents.json_text import quoted
-from ferrum_verify.documents.memory_plan import MemoryPlan
-from ferrum_verify.documents.policy import RuntimePolicy
-from ferrum_verify.documents.problem import PlanningProblem
-from ferrum_verify.documents.program import ModelProgram
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.primitives import WireModel
     from ferrum_verify.subject import Kind
 
-MODELS: dict[Kind, type[WireModel]] = {
-    "execution-plan": ExecutionPlan,
-    "bundle": Bundle,
-    "fragment": Fragment,
-    "memory-plan": MemoryPlan,
-    "problem": PlanningProblem,
-    "program": ModelProgram,
-    "catalog": CapabilityCatalog,
-    "policy": RuntimePolicy,
+
+class Form(NamedTuple):
+    """The fields of a kind's outermost object, and where its model is."""
+
+    model: str
+    required: frozenset[str]
+    optional: frozenset[str]
+
+
+def _form(model: str, required: str, optional: str = "") -> Form:
+    return Form(
+        f"ferrum_verify.documents.{model}",
+        frozenset(required.split()),
+        frozenset(optional.split()),
+    )
+
+
+FORMS: dict[Kind, Form] = {
+    "execution-plan": _form("execution_plan:ExecutionPlan", "payload plan_hash"),
+    "bundle": _form("bundle:Bundle", "plan", "program catalog policy"),
+    "fragment": _form("fragment:Fragment", "nodes memory", "retained_completion_resources"),
+    "memory-plan": _form(
+        "memory_plan:MemoryPlan",
+        "device_capacity_bytes policy_capacity_bytes reserve_bytes usable_capacity_bytes "
+        "maximum_active_sequences static_bytes minimum_request_bytes minimum_sequence_bytes "
+        "minimum_step_bytes minimum_invocation_peak_bytes minimum_runnable_request_bytes "
+        "theoretical_ceiling_bytes static_allocations dynamic_descriptors dynamic_pools "
+        "invocation_liveness_mode invocation_liveness",
+        "reusable_execution",
+    ),
+    "problem": _form(
+        "problem:PlanningProblem",
+        "device_capacity_bytes policy_capacity_bytes reserve_bytes maximum_active_sequences "
+        "static_allocations dynamic_descriptors nodes",
+        "reusable_execution_policy retained_completion_resources",
+    ),
+    "program": _form(
+        "program:ModelProgram",
+        "family_id inputs blocks states weights outputs",
+        "checkpoint_inputs",
+    ),
+    "catalog": _form("catalog:CapabilityCatalog", "device operations providers engine_providers"),
+    "policy": _form(
+        "policy:RuntimePolicy",
+        "policy_id version scheduling memory admission reusable_execution fingerprint",
+    ),
 }
-"""The form of each kind of document."""
+
+PAYLOAD = _form(
+    "execution_plan:PlanPayload",
+    "schema plan_id family_id device_id device_runtime_implementation_fingerprint "
+    "prepared_family_fingerprint program_fingerprint capability_catalog_fingerprint "
+    "policy_version policy_fingerprint maximum_scheduled_tokens weight_format "
+    "quantization_formats retained_completion_values nodes memory",
+)
+"""The payload of an execution plan, which is no document by itself."""
+
+
+def model_of(form: Form) -> type[WireModel]:
+    """The pydantic model of a form."""
+    module, _, name = form.model.partition(":")
+    model: type[WireModel] = getattr(import_module(module), name)
+    return model
 
 
 def detect(value: Any) -> Kind | None:
@@ -42,12 +89,11 @@ def detect(value: Any) -> Kind | None:
         return None
     best: Kind | None = None
     best_agreement = 0.0
-    for kind, model in MODELS.items():
-        required, optional = _fields(model)
-        present = len(required & value.keys())
-        foreign = len(value.keys() - required - optional)
-        agreement = 2 * present / (len(required) + present + foreign)
-        if 2 * present >= len(required) and agreement > best_agreement:
+    for kind, form in FORMS.items():
+        present = len(form.required & value.keys())
+        foreign = len(value.keys() - form.required - form.optional)
+        agreement = 2 * present / (len(form.required) + present + foreign)
+        if 2 * present >= len(form.required) and agreement > best_agreement:
             best, best_agreement = kind, agreement
     return best
 
@@ -66,14 +112,4 @@ def resemblance(value: Any) -> str:
 
 
 def _is_bare_payload(value: dict[str, Any]) -> bool:
-    required, _ = _fields(PlanPayload)
-    return 2 * len(required & value.keys()) > len(required)
-
-
-@cache
-def _fields(model: type[WireModel]) -> tuple[frozenset[str], frozenset[str]]:
-    required: set[str] = set()
-    optional: set[str] = set()
-    for name, field in model.model_fields.items():
-        (required if field.is_required() else optional).add(field.alias or name)
-    return frozenset(required), frozenset(optional)
+    return 2 * len(PAYLOAD.required & value.keys()) > len(PAYLOAD.required)

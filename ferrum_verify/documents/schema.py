@@ -31,7 +31,7 @@ def schema_of(name: str) -> dict[str, Any]:
         from ferrum_verify.report.schema import report_schema  # noqa: PLC0415
 
         return {"$schema": DIALECT, **report_schema()}
-    from ferrum_verify.documents.kinds import MODELS  # noqa: PLC0415  (the models load slowly)
+    from ferrum_verify.documents.kinds import FORMS, model_of  # noqa: PLC0415  (loads slowly)
 
-    model = MODELS[cast("Kind", name)]
+    model = model_of(FORMS[cast("Kind", name)])
     return {"$schema": DIALECT, **model.model_json_schema(), "title": name}

@@ -1,0 +1,5 @@
+"""``python -m ferrum_verify`` is ``ferrum-verify``."""
+
+from ferrum_verify.cli import main
+
+main()

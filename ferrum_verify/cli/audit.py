@@ -1,0 +1,99 @@
+"""``audit``: plans, fragments, memory plans, bundles and problems."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, get_args
+
+import click
+
+from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
+from ferrum_verify.report.formats import FORMATS, render
+from ferrum_verify.report.model import Execution, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from ferrum_verify.report.model import DocumentReport
+
+INTERRUPTED = 130
+_KEPT_SUBJECTS = 100
+"""Documents whose parsed form is kept for the report; of more, the findings must do."""
+
+
+@click.command(
+    short_help="Audit plans: conformance and safety.",
+    epilog="Formats: " + "; ".join(f"{n} ({f.summary})" for n, f in FORMATS.items()),
+)
+@click.argument("documents", metavar="DOC...", nargs=-1, required=True)
+@click.option(
+    "--execution",
+    type=click.Choice(get_args(Execution)),
+    default="fenced",
+    show_default=True,
+    help="How nodes run: resources that share bytes must not be live together then.",
+)
+@click.option("--no-prove", is_flag=True, help="Run the concrete checks only, without a solver.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="What the report is written as.",
+)
+@OUTPUT_OPTION
+def audit(
+    *,
+    documents: tuple[str, ...],
+    execution: Execution,
+    no_prove: bool,
+    format_name: str,
+    output: Path | None,
+) -> int:
+    """Audit documents: is each what the engine would have derived, and is it safe?"""
+    done: list[DocumentReport] = []
+    interrupted = False
+    try:
+        with _progress(documents) as advance:
+            for report in _reports(documents, execution, prove=not no_prove, advance=advance):
+                keep = len(done) < _KEPT_SUBJECTS
+                done.append(report if keep else replace(report, subject=None))
+    except KeyboardInterrupt:
+        interrupted = True
+    whole = Report(execution=execution, documents=tuple(done))
+    if done or not interrupted:
+        emit(render(whole, format_name, screen_of(sys.stdout, output)), output)
+    if interrupted:
+        complain(f"Interrupted: the report covers {len(done):,} of the documents.")
+        return INTERRUPTED
+    return whole.exit_status
+
+
+def _reports(
+    paths: tuple[str, ...], execution: Execution, *, prove: bool, advance: Callable[[], None]
+) -> Iterator[DocumentReport]:
+    from ferrum_verify.audit import audit_document  # noqa: PLC0415
+    from ferrum_verify.documents.load import read_documents  # noqa: PLC0415
+
+    for path in paths:
+        for loaded in read_documents(path):
+            yield audit_document(loaded, execution=execution, prove=prove)
+        advance()
+
+
+@contextmanager
+def _progress(paths: tuple[str, ...]) -> Iterator[Callable[[], None]]:
+    """A progress bar over many files, on a terminal that is not a pipe or a log."""
+    if len(paths) < 2 or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress  # noqa: PLC0415
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("Auditing", total=len(paths))
+        yield lambda: progress.advance(task)

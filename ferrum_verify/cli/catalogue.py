@@ -1,0 +1,92 @@
+"""``rules``, ``explain`` and ``schema``: what is checked, and what documents look like."""
+
+from __future__ import annotations
+
+import json
+import sys
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from ferrum_verify.cli.output import OUTPUT_OPTION, emit, screen_of
+from ferrum_verify.documents.schema import schema_names
+from ferrum_verify.findings import Family
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from ferrum_verify.findings import Rule
+
+
+@click.command(short_help="List what is checked.")
+@click.option("--family", type=click.Choice(get_args(Family)), help="Only the rules of FAMILY.")
+@click.option(
+    "--format", "format_name", type=click.Choice(["text", "json"]), default="text",
+    show_default=True, help="A table, or the rules with all of their documentation as data.",
+)  # fmt: skip
+@OUTPUT_OPTION
+def rules(family: str | None, format_name: str, output: Path | None) -> int:
+    """List the rules: what is checked, and how a breach is judged."""
+    from ferrum_verify.rules import catalogue  # noqa: PLC0415
+
+    chosen = [rule for rule in catalogue().values() if family in (None, rule.family)]
+    if format_name == "json":
+        text = json.dumps([_as_data(rule) for rule in chosen], indent=2) + "\n"
+    else:
+        from ferrum_verify.report.rule_text import rule_table  # noqa: PLC0415
+
+        text = rule_table(chosen, screen_of(sys.stdout, output))
+    emit(text, output)
+    return 0
+
+
+@click.command(short_help="Explain a rule, with an example.")
+@click.argument("rule")
+@OUTPUT_OPTION
+def explain(rule: str, output: Path | None) -> int:
+    """Explain RULE: what it checks, why it matters, how to fix a breach, and an example."""
+    from ferrum_verify.report.rule_text import rule_page  # noqa: PLC0415
+    from ferrum_verify.rules import catalogue  # noqa: PLC0415
+
+    found = catalogue().get(rule)
+    if found is None:
+        raise click.UsageError(f"There is no rule {rule}. {_suggestion(rule, catalogue().keys())}")
+    emit(rule_page(found, screen_of(sys.stdout, output)), output)
+    return 0
+
+
+@click.command(short_help="Print the JSON Schema of a document.")
+@click.argument("name", type=click.Choice(schema_names()))
+@OUTPUT_OPTION
+def schema(name: str, output: Path | None) -> int:
+    """Print the JSON Schema of a kind of document, or of the report."""
+    from ferrum_verify.documents.schema import schema_of  # noqa: PLC0415
+
+    emit(json.dumps(schema_of(name), indent=2) + "\n", output)
+    return 0
+
+
+def _as_data(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "family": rule.family,
+        "judgment": rule.judgment,
+        "severity": rule.severity,
+        "undecided": rule.undecided,
+        "summary": rule.summary,
+        "why": rule.why,
+        "fix": rule.fix,
+        "source": rule.source,
+    }
+
+
+def _suggestion(name: str, known: Collection[str]) -> str:
+    tails = {rule.partition(".")[2]: rule for rule in known}
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    near += [tails[tail] for tail in get_close_matches(name, tails, n=2, cutoff=0.6)]
+    near += [rule for rule in known if name and rule.startswith(f"{name}.")]
+    if not near:
+        return "`ferrum-verify rules` lists them all."
+    return f"Is it one of {', '.join(dict.fromkeys(near))}?"

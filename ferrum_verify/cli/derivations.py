@@ -1,0 +1,109 @@
+"""``derive``, ``bindings`` and ``checkpoint``: what the engine derives, as its own JSON."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_REFUSED = "\n\nWhat is refused is explained on standard error; the exit status is then 1, or 2 \
+where DOC is unreadable or of another kind."
+
+
+class _RefusedError(Exception):
+    """The input was refused, and standard error says why."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+@click.command(
+    short_help="Print the memory plan of a problem.",
+    help=f"Print the memory plan that the engine derives from PROBLEM.{_REFUSED}",
+)
+@click.argument("problem")
+@OUTPUT_OPTION
+def derive(problem: str, output: Path | None) -> int:
+    """Print the memory plan that the engine derives from a planning problem."""
+    from ferrum_verify.derive.memory_plan import derive_memory_plan  # noqa: PLC0415
+
+    try:
+        with _refusals(problem):
+            memory = derive_memory_plan(problem)
+    except _RefusedError as refused:
+        return refused.status
+    _emit_canonical(memory.to_wire(), output)
+    return 0
+
+
+@click.command(
+    short_help="Print the program-binding layouts.",
+    help=f"Print the program-binding layouts of a problem or plan, one for each bucket.{_REFUSED}",
+)
+@click.argument("document", metavar="DOC")
+@OUTPUT_OPTION
+def bindings(document: str, output: Path | None) -> int:
+    """Print the program-binding layouts of a problem or plan."""
+    from ferrum_verify.derive.bindings import compile_program_bindings  # noqa: PLC0415
+
+    try:
+        with _refusals(document):
+            layouts = compile_program_bindings(document)
+    except _RefusedError as refused:
+        return refused.status
+    _emit_canonical([layout.to_wire() for layout in layouts], output)
+    return 0
+
+
+@click.command(
+    short_help="Print the checkpoint layout, or why none.",
+    help="Print the sequence-checkpoint layout of a bundle, or the reasons that it has none. "
+    f"Either is an answer, with exit status 0.{_REFUSED}",
+)
+@click.argument("bundle")
+@OUTPUT_OPTION
+def checkpoint(bundle: str, output: Path | None) -> int:
+    """Print the sequence-checkpoint layout of a bundle, or the reasons that it has none."""
+    from ferrum_verify.derive.checkpoint import derive_sequence_checkpoint  # noqa: PLC0415
+
+    try:
+        with _refusals(bundle):
+            derived = derive_sequence_checkpoint(bundle)
+    except _RefusedError as refused:
+        return refused.status
+    _emit_canonical(derived.to_wire(), output)
+    return 0
+
+
+@contextmanager
+def _refusals(source: str) -> Iterator[None]:
+    from ferrum_verify.documents.json_text import printable  # noqa: PLC0415
+    from ferrum_verify.errors import FerrumVerifyError  # noqa: PLC0415
+    from ferrum_verify.report.text import render_findings  # noqa: PLC0415
+    from ferrum_verify.rules.wire import UNREADABLE  # noqa: PLC0415
+
+    try:
+        yield
+    except FerrumVerifyError as error:
+        name = "<stdin>" if source == "-" else printable(source)
+        if not error.findings:
+            raise click.UsageError(f"{name}: {error}.") from None
+        unreadable = any(finding.rule in UNREADABLE for finding in error.findings)
+        heading = f"{name} is {'unreadable' if unreadable else 'refused'}:"
+        complain(f"{heading}\n{render_findings(error.findings, screen_of(sys.stderr))}")
+        raise _RefusedError(2 if unreadable else 1) from None
+
+
+def _emit_canonical(value: Any, output: Path | None) -> None:
+    from ferrum_verify.canonical import canonical_bytes  # noqa: PLC0415
+
+    emit(f"{canonical_bytes(value).decode()}\n", output)

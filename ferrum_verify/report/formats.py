@@ -1,0 +1,47 @@
+"""The formats that a report can be written in.
+
+A format is a module with ``render(report, screen) -> str``; it is imported when it is asked
+for. Adding one is an entry here: the command line offers whatever stands in ``FORMATS``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ferrum_verify.report.model import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What the output is written to: a terminal shows colour and has a width in columns."""
+
+    color: bool = False
+    width: int = 80
+    encoding: str = "utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: what it is for, and the module that renders it."""
+
+    summary: str
+    module: str
+
+
+FORMATS: dict[str, Format] = {
+    "text": Format("for people in a terminal", "ferrum_verify.report.text"),
+    "json": Format("the report as data, ferrum-verify/report/v1", "ferrum_verify.report.json"),
+}
+
+
+def render(report: Report, name: str, screen: Screen | None = None) -> str:
+    """The report in the named format, ending in a line break.
+
+    Raises ``KeyError`` for a format that is not in ``FORMATS``.
+    """
+    module = import_module(FORMATS[name].module)
+    text: str = module.render(report, screen or Screen())
+    return text if text.endswith("\n") else f"{text}\n"

@@ -1,0 +1,70 @@
+"""What sharing saves: each pool with its members, slots and bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ferrum_verify.sizes import SizeError, maximal_shape, request_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ferrum_verify.documents.memory_plan import DynamicPool, MemoryPlan
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSummary:
+    """A pool in one line.
+
+    ``slots`` counts its Step slots. ``resident`` are its bytes at least and at most. ``saved``
+    are the bytes of one batch, every resource at its own largest shape, that Step slots and
+    reused invocation rows save against bytes of its own for each resource; None where a size
+    cannot be evaluated.
+    """
+
+    pool_id: str
+    holds: str
+    members: int
+    slots: int
+    resident: tuple[int, int]
+    saved: int | None
+
+
+def pool_summaries(memory: MemoryPlan) -> list[PoolSummary]:
+    """A line for each pool, as they stand in the plan."""
+    largest: dict[str, int] = {}
+    for descriptor in memory.dynamic_descriptors:
+        try:
+            size = request_bytes(descriptor, maximal_shape(descriptor.demand))
+        except (SizeError, IndexError):
+            continue
+        largest[descriptor.base_resource_id] = size
+    return [_summary(pool, largest) for pool in memory.dynamic_pools]
+
+
+def _summary(pool: DynamicPool, largest: Mapping[str, int]) -> PoolSummary:
+    provisioning = pool.provisioning
+    saved: int | None
+    try:
+        saved = sum(_reused(slot.resource_ids, largest) for slot in pool.step_resource_slots)
+        if pool.invocation_liveness_mode == "total_order_reuse":
+            rows = [row.resource_ids for row in pool.invocation_liveness]
+            saved += sum(largest[name] for name in set(chain.from_iterable(rows)))
+            saved -= max((sum(largest[name] for name in row) for row in rows), default=0)
+    except KeyError:
+        saved = None
+    return PoolSummary(
+        pool_id=pool.pool_id,
+        holds=f"{pool.compatibility.usage} {pool.compatibility.element_type}",
+        members=len(pool.resource_ids),
+        slots=len(pool.step_resource_slots),
+        resident=(provisioning.minimum_resident_bytes, provisioning.maximum_resident_bytes),
+        saved=saved,
+    )
+
+
+def _reused(members: Iterable[str], largest: Mapping[str, int]) -> int:
+    sizes = [largest[name] for name in members]
+    return sum(sizes) - max(sizes, default=0)

@@ -1,0 +1,48 @@
+"""How numbers and values read in a report for people."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ferrum_verify.documents.json_text import printable
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def byte_count(number: int) -> str:
+    """Bytes in the largest unit that keeps three digits: "96 B", "1.50 MiB"."""
+    size, unit = float(number), 0
+    while size >= 1023.5 and unit < len(_UNITS) - 1:
+        size /= 1024
+        unit += 1
+    if unit == 0:
+        return f"{number:,} B"
+    digits = 2 if size < 10 else 1 if size < 100 else 0
+    return f"{size:,.{digits}f} {_UNITS[unit]}"
+
+
+def plural(number: int, noun: str) -> str:
+    """ "1 error", "2 errors", "no errors" is "0 errors"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def shortened(name: str, limit: int) -> str:
+    """A printable name of at most ``limit`` columns; its middle is left out, not its end."""
+    text = printable(name)
+    if len(text) <= limit:
+        return text
+    tail = (limit - 1) // 2
+    return f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def value_text(value: Any, limit: int = 160) -> str:
+    """A JSON value on one line, cut where it is long."""
+    text = json.dumps(value, separators=(", ", ": "))
+    return text if len(text) <= limit else f"{text[:limit]}…"
+
+
+def pool_name(pool_id: str) -> str:
+    """A pool's id by the first eight digits of its hash, as a column can hold it."""
+    prefix, _, digest = pool_id.rpartition("/")
+    return digest[:8] if prefix.endswith("sha256") else shortened(pool_id, 20)
