@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def restamp(document: Any, keep: Collection[str] = ()) -> None:
-    """Recompute every fingerprint of an execution plan or bundle in place.
+    """Recompute every fingerprint of an execution plan, bundle or catalog in place.
 
     Those at the JSON pointers in ``keep`` stay as they are. Parts that are absent, or no
     objects, are passed over: an edit may have removed them.
@@ -43,13 +43,15 @@ def _stamps(document: Any) -> Iterator[_Stamp]:
     plan = _member(document, "plan") if is_bundle else document
     place = "/plan" if is_bundle else ""
     payload = _member(plan, "payload")
-    catalog, policy = _member(document, "catalog"), _member(document, "policy")
+    is_catalog = isinstance(document, dict) and "operations" in document
+    catalog = document if is_catalog else _member(document, "catalog")
+    policy = _member(document, "policy")
     operations = _member(catalog, "operations")
     yield _Stamp(policy, "/policy", "fingerprint", _rest(policy, "fingerprint"))
     for operation_id, providers in _member(catalog, "providers").items():
         claim = ordered_fingerprint(operations.get(operation_id))
         for index, provider in enumerate(providers):
-            where = pointer("/catalog/providers", operation_id, index)
+            where = pointer("" if is_catalog else "/catalog", "providers", operation_id, index)
             yield _Stamp(provider, where, "operation_fingerprint", claim)
     for index, node in enumerate(payload.get("nodes") or ()):
         where = f"{place}/payload/nodes/{index}"

@@ -44,6 +44,7 @@ MISSING = Rule(
     fix="State the exact alias, and bind both values to the same bytes.",
     source=_FORMAT,
     judgment="safety",
+    example=Example("bundle", {"/plan/payload/nodes/3/exact_aliases": []}),
 )
 ORDER = Rule(
     id="value.alias-order",
@@ -52,19 +53,43 @@ ORDER = Rule(
     "that stands twice takes two inputs' bytes.",
     fix="Sort the aliases by output ordinal, each output once.",
     source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/plan/payload/nodes/3/exact_aliases/-": {
+                "output_value_id": "value.residual",
+                "output_ordinal": 0,
+                "input_value_id": "value.hidden",
+                "input_ordinal": 0,
+                "kind": "must_alias",
+            }
+        },
+    ),
 )
 
 
 class AliasClasses:
-    """The classes of values that exact aliases connect, whichever nodes state them."""
+    """The classes of values that exact aliases connect, whichever nodes state them.
+
+    An output that must alias an input is of its class even where the alias is not stated,
+    which is a fault of its own.
+    """
 
     def __init__(self, nodes: Sequence[PlanNode]) -> None:
         self._parents: dict[str, str] = {}
         for node in nodes:
             for alias in node.exact_aliases:
-                left, right = self.root(alias.output_value_id), self.root(alias.input_value_id)
-                if left != right:
-                    self._parents[left] = right
+                self._connect(alias.output_value_id, alias.input_value_id)
+            for binding in node.values:
+                if isinstance(binding.alias, MustAlias):
+                    source = bindings_by_port(node).get(("input", binding.alias.tensor_index))
+                    if source is not None:
+                        self._connect(binding.value_id, source.value_id)
+
+    def _connect(self, left: str, right: str) -> None:
+        left, right = self.root(left), self.root(right)
+        if left != right:
+            self._parents[left] = right
 
     def root(self, value_id: str) -> str:
         """The value that stands for all of its class."""

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
 _NODE = "/plan/payload/nodes/2"
+_LINEAR = {"allocator": "linear_arena", "view": "contiguous"}
+_PAGED = {
+    "allocator": {"fixed_block_arena": {"block_bytes": 256}},
+    "view": {"paged_regions": {"block_bytes": 256}},
+}
 
 DEVICE = Rule(
     id="contract.device-differs",
@@ -44,6 +49,7 @@ NOT_OFFERED = Rule(
     why="The engine finds no such kernel and refuses the plan.",
     fix="Select one of the providers that the catalog lists for the operation.",
     source=_FORMAT,
+    example=Example("bundle", {"/catalog/providers/operation.embed": []}),
 )
 IMPLEMENTATION = Rule(
     id="contract.provider-differs",
@@ -69,6 +75,13 @@ STORAGE = Rule(
     why="A kernel that expects contiguous bytes walks past the end of the first page.",
     fix="Store the value as the provider accepts it, or select another provider.",
     source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/catalog/providers/operation.embed/0/dynamic_storage_bindings/0/storage"
+            "/accepted_profiles": [_PAGED]
+        },
+    ),
 )
 NOT_ON_DEVICE = Rule(
     id="contract.storage-not-offered",
@@ -76,6 +89,7 @@ NOT_ON_DEVICE = Rule(
     why="The device has no allocator for it, so the first request fails.",
     fix="Use one of the device's dynamic storage profiles.",
     source=_FORMAT,
+    example=Example("bundle", {"/catalog/device/dynamic_storage_profiles": [_LINEAR]}),
 )
 REQUIREMENT = Rule(
     id="contract.workspace-requirement",
@@ -84,14 +98,21 @@ REQUIREMENT = Rule(
     "asks for other workspaces was written for another contract.",
     fix="Ask the provider for an estimate that keeps to the operation's contract.",
     source=_FORMAT,
+    example=Example(
+        "bundle", {"/catalog/operations/operation.head/resources/scratch": "forbidden"}
+    ),
 )
 VALUE_ALIGNMENT = Rule(
     id="contract.value-alignment",
-    summary="Values are aligned to less than their operation or provider requires.",
-    why="Kernels load vectors from aligned addresses; at a smaller alignment they fault.",
-    fix="Align the values' resources to what the provider asks for, and have it ask for no less "
-    "than the operation's minimum.",
+    summary="A provider aligns values to less than its operation requires.",
+    why="The kernels of an operation may count on its minimum: they load vectors from aligned "
+    "addresses, and fault at a smaller alignment.",
+    fix="Have the provider's estimator ask for no less than the operation's minimum.",
     source=_FORMAT,
+    example=Example(
+        "bundle",
+        {"/catalog/operations/operation.embed/resources/minimum_value_alignment_bytes": 128},
+    ),
 )
 
 
@@ -102,11 +123,10 @@ def check(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
     if subject.memory is not None:
         rows = ResourceRows(subject.memory, subject.places.memory)
         yield from _check_profiles(subject, catalog)
-    providers = {
-        (operation_id, provider.provider_id): provider
-        for operation_id, offered in catalog.providers.items()
-        for provider in reversed(offered)
-    }
+    providers: dict[tuple[str, str], list[Provider]] = {}
+    for operation_id, offered in catalog.providers.items():
+        for provider in offered:
+            providers.setdefault((operation_id, provider.provider_id), []).append(provider)
     for index, node in enumerate(subject.plan_nodes or ()):
         place = f"{subject.places.nodes}/{index}"
         operation = catalog.operations.get(node.operation_id)
@@ -117,8 +137,8 @@ def check(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
         if node.provider_resources.provider_id != node.selection.selected_provider:
             continue  # whose contract counts is already in doubt
         yield from _check_requirements(node, operation, place)
-        provider = providers.get((node.operation_id, node.selection.selected_provider))
-        if provider is None:
+        selected = providers.get((node.operation_id, node.selection.selected_provider))
+        if selected is None:
             yield NOT_OFFERED.finding(
                 f"Node {node.id} runs on {node.selection.selected_provider}, which the catalog "
                 f"does not list for {node.operation_id}.",
@@ -126,9 +146,11 @@ def check(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
                 actual=node.selection.selected_provider,
             )
             continue
-        yield from _check_provider(node, operation, provider, place)
+        if len(selected) > 1:
+            continue  # which of them counts is in doubt
+        yield from _check_provider(node, operation, selected[0], place)
         if rows is not None:
-            yield from _check_storage(node, provider, rows, place)
+            yield from _check_storage(node, selected[0], rows, place)
 
 
 def _check_device(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _FORMAT = "format description, «Documents» (capability catalog)"
 _PROVIDERS = "format description, «Sequence checkpoints» (provider)"
-_FIRST = "/catalog/providers/operation.embed/0"
+_FIRST = "/providers/operation.embed/0"
 
 MISPLACED = Rule(
     id="contract.misplaced-declaration",
@@ -39,7 +39,7 @@ MISPLACED = Rule(
     "contract.",
     fix="File each declaration under its own id.",
     source=_FORMAT,
-    example=Example("bundle", {f"{_FIRST}/operation_id": "operation.head"}),
+    example=Example("catalog", {f"{_FIRST}/operation_id": "operation.head"}),
 )
 UNKNOWN_OPERATION = Rule(
     id="contract.provided-operation-unknown",
@@ -47,7 +47,7 @@ UNKNOWN_OPERATION = Rule(
     why="Without the operation's contract nobody knows what the provider promises.",
     fix="Add the operation to the catalog, or drop its providers.",
     source=_FORMAT,
-    example=Example("bundle", {"/catalog/providers/operation.absent": []}),
+    example=Example("catalog", {"/providers/operation.absent": []}),
 )
 DUPLICATE_PROVIDER = Rule(
     id="contract.duplicate-provider",
@@ -56,6 +56,10 @@ DUPLICATE_PROVIDER = Rule(
     "change to them has no effect.",
     fix="Keep one of the two.",
     source=_FORMAT,
+    example=Example(
+        "catalog",
+        {"/providers/operation.attention/0/provider_id": "provider.attention.reference"},
+    ),
 )
 DUPLICATE_PORT = Rule(
     id="contract.duplicate-port",
@@ -63,6 +67,7 @@ DUPLICATE_PORT = Rule(
     why="The engine takes the first declaration it finds, so the second is never honoured.",
     fix="Merge the two into one list of accepted profiles.",
     source=_PROVIDERS,
+    example=Example("catalog", {f"{_FIRST}/dynamic_storage_bindings/1/ordinal": 0}),
 )
 UNKNOWN_PORT = Rule(
     id="contract.unknown-port",
@@ -71,6 +76,7 @@ UNKNOWN_PORT = Rule(
     "provider was written for another version of the operation.",
     fix="Declare storage and state for the operation's own ports.",
     source=_PROVIDERS,
+    example=Example("catalog", {f"{_FIRST}/dynamic_storage_bindings/1/ordinal": 7}),
 )
 ILLEGAL_PROFILE = Rule(
     id="contract.illegal-profile",
@@ -79,6 +85,15 @@ ILLEGAL_PROFILE = Rule(
     fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
     "seen contiguously or in pages of the same block.",
     source="format description, «Sizes» (storage profile)",
+    example=Example(
+        "catalog",
+        {
+            f"{_FIRST}/dynamic_storage_bindings/1/storage/accepted_profiles/-": {
+                "allocator": "linear_arena",
+                "view": {"paged_regions": {"block_bytes": 256}},
+            }
+        },
+    ),
 )
 STATE_PORT = Rule(
     id="contract.state-port-storage",
@@ -87,6 +102,13 @@ STATE_PORT = Rule(
     "that selects the provider loses its checkpoints.",
     fix="Make the storage profile of the state port one that the provider accepts at the port.",
     source="seed 004, `derive_sequence_checkpoint` (`InvalidStatePort`)",
+    example=Example(
+        "catalog",
+        {
+            "/providers/operation.attention/1/checkpoint_capability/completed_boundary"
+            "/state_ports/0/storage_profile": {"allocator": "linear_arena", "view": "contiguous"}
+        },
+    ),
 )
 OPERATION_ALIGNMENT = Rule(
     id="contract.operation-alignment",
@@ -94,6 +116,9 @@ OPERATION_ALIGNMENT = Rule(
     why="No allocator can place values at such an alignment.",
     fix="Ask for a power of two.",
     source=_FORMAT,
+    example=Example(
+        "catalog", {"/operations/operation.embed/resources/minimum_value_alignment_bytes": 24}
+    ),
 )
 ALIAS_TARGET = Rule(
     id="contract.alias-target",
@@ -101,6 +126,10 @@ ALIAS_TARGET = Rule(
     why="An output that must take the bytes of an input that is not there has no bytes at all.",
     fix="Name an input of the operation.",
     source="format description, «Sequence checkpoints» (alias policy)",
+    example=Example(
+        "catalog",
+        {"/operations/operation.residual/outputs/0/alias": {"must_alias": {"tensor_index": 5}}},
+    ),
 )
 UNSELECTABLE = Rule(
     id="contract.unselectable-provider",
@@ -110,6 +139,7 @@ UNSELECTABLE = Rule(
     fix="Correct the declaration, or drop the provider from this device's catalog.",
     source=_FORMAT,
     severity="note",
+    example=Example("catalog", {f"{_FIRST}/device_id": "device.other.0"}),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.node_ports import bindings_by_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,18 @@ PORTS = Rule(
     "many shifts the others.",
     fix="Bind each input and output of the operation once.",
     source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/catalog/operations/operation.embed/inputs/-": {
+                "dimensions": [{"exact": 1}],
+                "element_types": ["f32"],
+                "layouts": ["contiguous"],
+                "access": "read",
+                "alias": "no_alias",
+            }
+        },
+    ),
 )
 PORT = Rule(
     id="contract.port-differs",
@@ -37,6 +50,8 @@ PORT = Rule(
 
 def check_node(node: PlanNode, operation: Operation, place: str) -> Iterator[Finding]:
     """Findings of the ports of one node that stands at the pointer ``place``."""
+    if len(bindings_by_port(node)) != len(node.values):
+        return  # which binding of a port counts is in doubt, as the value rules say
     bound = {(binding.role, binding.ordinal) for binding in node.values}
     inputs, outputs = operation.inputs, operation.outputs
     required = {("input", ordinal) for ordinal in range(len(inputs))}

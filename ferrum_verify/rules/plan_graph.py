@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
 from ferrum_verify.resource_rows import ResourceRows
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
+    from ferrum_verify.resource_rows import Row
     from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules»"
@@ -30,6 +32,16 @@ NO_NODES = Rule(
     "budgets by a node count of zero.",
     fix="Compile the program again; a program without operations is no plan.",
     source=f"{_FORMAT}; seed 000, `derive_reusable_execution`",
+    example=Example(
+        "bundle",
+        {_NODES: []},
+        also=(
+            "slot.unused-resource",
+            "liveness.rows-not-derived",
+            "reusable.no-nodes",
+            "binding.owner",
+        ),
+    ),
 )
 NO_SCHEDULED_TOKENS = Rule(
     id="capacity.no-scheduled-tokens",
@@ -41,7 +53,6 @@ NO_SCHEDULED_TOKENS = Rule(
     example=Example(
         "bundle",
         {"/plan/payload/maximum_scheduled_tokens": 0},
-        also=("contract.workspace-size",),
     ),
 )
 RESOURCES_DIFFER = Rule(
@@ -61,7 +72,7 @@ WORKSPACE_MISSING = Rule(
     why="The kernel would be launched with a workspace pointer that nothing backs.",
     fix="Give the node the resource that was planned for the estimate.",
     source=_FORMAT,
-    example=Example("bundle", {f"{_NODES}/2/scratch_resource": DELETE}),
+    example=Example("bundle", {f"{_NODES}/2/scratch_resource": None}),
 )
 WORKSPACE_UNESTIMATED = Rule(
     id="graph.workspace-unestimated",
@@ -69,6 +80,7 @@ WORKSPACE_UNESTIMATED = Rule(
     why="Memory is held for a workspace that no kernel uses, and no estimate bounds its size.",
     fix="Drop the resource, or ask the provider for an estimate that has this part.",
     source=_FORMAT,
+    example=Example("bundle", {f"{_NODES}/5/provider_resources/scratch": None}),
 )
 UNREFERENCED = Rule(
     id="graph.unreferenced-resource",
@@ -77,6 +89,29 @@ UNREFERENCED = Rule(
     "that the engine derives, every row comes from a node.",
     fix="Remove the row, or name it in the node that needs it.",
     source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/plan/payload/memory/static_allocations/-": {
+                "resource_id": "resource.unused",
+                "per_instance_bytes": 64,
+                "instance_stride_bytes": 64,
+                "instance_count": 1,
+                "size_bytes": 64,
+                "alignment_bytes": 64,
+                "usage": "weights",
+                "element_type": "f32",
+                "lifetime": "plan",
+                "kind": "value",
+                "storage": {
+                    "profile": {"allocator": "linear_arena", "view": "contiguous"},
+                    "logical_layout_fingerprint": CONTIGUOUS_LAYOUT_FINGERPRINT,
+                },
+            },
+            "/plan/payload/memory/static_bytes": 2688,
+            "/plan/payload/memory/theoretical_ceiling_bytes": "381440",
+        },
+    ),
 )
 
 PARTS = ("scratch", "binding", "persistent")
@@ -148,21 +183,41 @@ def _check_resources(
         used |= derived
         used |= listed
         if listed != derived:
-            yield from _differ(node, listed, derived, rows, f"{place}/{index}/resources")
+            extra = _without_explained(node, listed - derived, rows, orphaned)
+            yield from _differ(node, listed, derived, extra, f"{place}/{index}/resources")
     if rows is not None:
         yield from _unreferenced(rows, used, orphaned)
 
 
-def _differ(
+def _without_explained(
     node: PlanNode,
-    listed: set[str],
-    derived: set[str],
+    extra: set[str],
     rows: ResourceRows | None,
-    where: str,
+    orphaned: set[tuple[str, str]],
+) -> list[str]:
+    """The resources that a node lists for nothing, less those that another finding explains.
+
+    The graph rules find resources that the memory plan does not know; and a workspace whose
+    name the node has lost is missed as such.
+    """
+    if rows is None:
+        return sorted(extra)
+    lost = {owner for owner in orphaned if owner[1] == node.id}
+    return [
+        resource_id
+        for resource_id in sorted(extra)
+        if (row := rows.get(resource_id)) is not None and _owner(row) not in lost
+    ]
+
+
+def _owner(row: Row) -> tuple[str, str] | None:
+    return None if isinstance(row.kind, str) else (row.kind.tag, row.kind.node_id)
+
+
+def _differ(
+    node: PlanNode, listed: set[str], derived: set[str], extra: list[str], where: str
 ) -> Iterator[Finding]:
     missing = sorted(derived - listed)
-    # A resource that the memory plan does not know is a fault of its own, found in ``graph``.
-    extra = sorted(name for name in listed - derived if rows is None or name in rows)
     said = []
     if missing:
         said.append(f"leave out {', '.join(missing)}, which it uses")
@@ -185,8 +240,9 @@ def _unreferenced(
             continue
         row = rows.get(resource_id)
         assert row is not None
-        if not isinstance(row.kind, str) and (row.kind.tag, row.kind.node_id) in orphaned:
-            continue  # the node that should name it does not, which is already said
+        if row.lifetime in ("step", "invocation") or _owner(row) in orphaned:
+            # Slots and liveness rows miss its user; or the node that should name it does not.
+            continue
         what = "static allocation" if isinstance(row, StaticAllocation) else "dynamic resource"
         yield UNREFERENCED.finding(
             f"No node uses the {what} {resource_id}.", rows.pointer(resource_id)

@@ -53,6 +53,14 @@ PROFILE = Rule(
     why="The policy's list says which allocators may run, and is how an operator turns one off.",
     fix="Store the resource in one of the profiles of `dynamic_storage_profile_order`.",
     source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/policy/memory/dynamic_storage_profile_order": [
+                {"allocator": "linear_arena", "view": "contiguous"}
+            ]
+        },
+    ),
 )
 
 

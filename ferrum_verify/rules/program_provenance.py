@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.documents.primitives import variant_tag
-from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.findings import DELETE, Example, Rule, pointer
 from ferrum_verify.node_ports import bindings_by_port
 from ferrum_verify.resource_rows import ResourceRows
 
@@ -41,6 +41,7 @@ NODES = Rule(
     "result.",
     fix="Compile the plan again from the program.",
     source=_FORMAT,
+    example=Example("bundle", {"/program/blocks/1/nodes/1": DELETE}),
 )
 NODE = Rule(
     id="contract.program-node-differs",
@@ -57,6 +58,7 @@ VALUES = Rule(
     why="The operation would read or write another value than the model's.",
     fix="Bind the program's inputs and outputs in their order.",
     source=_FORMAT,
+    example=Example("bundle", {"/program/blocks/0/nodes/0/inputs/1": "value.other"}),
 )
 STATE_EFFECT = Rule(
     id="contract.state-effect-differs",
@@ -66,6 +68,7 @@ STATE_EFFECT = Rule(
     fix="Give the node one effect for each program state whose value it binds, with the state's "
     "lifetime.",
     source=_FORMAT,
+    example=Example("bundle", {"/program/states/0/id": "state.other"}),
 )
 STATE = Rule(
     id="contract.state-differs",
@@ -74,6 +77,7 @@ STATE = Rule(
     "would start with another request's bytes.",
     fix="Bind the state's tensor with usage state, in a row with the state's initialization.",
     source=_FORMAT,
+    example=Example("bundle", {"/program/states/1/initialization": "none"}),
 )
 WEIGHT = Rule(
     id="contract.weight-differs",
@@ -142,7 +146,7 @@ def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Fin
         ("input", ordinal): value for ordinal, value in enumerate(source.inputs)
     }
     stated |= {("output", ordinal): value for ordinal, value in enumerate(source.outputs)}
-    if bound != stated:
+    if bound != stated and len(bound) == len(node.values):
         differences = [
             f"{port[0]} {port[1]} is {bound.get(port, 'not bound')}, "
             f"not {stated.get(port, 'bound at all')}"
@@ -166,12 +170,15 @@ def _check_states(
     judged: set[str] = set()
     for index, node in enumerate(nodes):
         place = f"{subject.places.nodes}/{index}"
+        bound = {binding.value_id for binding in node.values}
         effects = {effect.state_value_id: effect.state_id for effect in node.state_effects}
+        # The graph rules find effects on values that are not bound.
+        unbound = {state for value, state in effects.items() if value not in bound}
         for position, binding in enumerate(node.values):
             state = states.get(binding.value_id)
             stated = effects.pop(binding.value_id, None)
             named = None if state is None else state.id
-            if stated != named:
+            if stated != named and named not in unbound:
                 yield STATE_EFFECT.finding(
                     f"Node {node.id} binds {binding.value_id}, which is "
                     f"{'no state' if named is None else f'state {named}'} of the program, and has "

@@ -1,4 +1,7 @@
-"""Value rules of retained completion values: what is read after the terminal fence."""
+"""Value rules of retained completion values: what is read after the terminal fence.
+
+That their resources can be kept that long is judged with the Step slots.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.resource_rows import ResourceRows
 from ferrum_verify.rules.ascending import first_fault
 
 if TYPE_CHECKING:
@@ -20,6 +22,22 @@ if TYPE_CHECKING:
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (retained completion values)"
 _RETAINED = "/plan/payload/retained_completion_values"
+_HIDDEN = {
+    "value_id": "value.hidden",
+    "producer_node_id": "node.embed",
+    "output_ordinal": 0,
+    "resource_id": "resource.hidden",
+    "logical_offset_bytes": 0,
+    "tensor": {"dimensions": [1, 8], "element_type": "f32", "layout": "contiguous"},
+}
+_LOGITS = {
+    "value_id": "value.logits",
+    "producer_node_id": "node.head",
+    "output_ordinal": 0,
+    "resource_id": "resource.logits",
+    "logical_offset_bytes": 0,
+    "tensor": {"dimensions": [1, 32], "element_type": "f32", "layout": "contiguous"},
+}
 
 ORDER = Rule(
     id="value.retained-order",
@@ -27,6 +45,7 @@ ORDER = Rule(
     why="The list is a set; in any other order the same plan has a second hash.",
     fix="Sort the values by id, each once.",
     source=_FORMAT,
+    example=Example("bundle", {f"{_RETAINED}/-": _LOGITS}),
 )
 UNPRODUCED = Rule(
     id="value.retained-unproduced",
@@ -35,6 +54,7 @@ UNPRODUCED = Rule(
     "that nobody wrote, with two it reads whichever came last.",
     fix="Name a value that one node outputs.",
     source=_FORMAT,
+    example=Example("bundle", {f"{_RETAINED}/0/value_id": "value.tokens"}),
 )
 DIFFERS = Rule(
     id="value.retained-differs",
@@ -53,13 +73,7 @@ OVERWRITTEN = Rule(
     fix="Retain the value that is written last, or write the other one elsewhere.",
     source=_FORMAT,
     judgment="safety",
-)
-NOT_READABLE = Rule(
-    id="value.retained-not-readable",
-    summary="A retained completion value does not lie in a Step or Request activation.",
-    why="Only such resources are kept until the caller has read them.",
-    fix="Retain a value whose descriptor is an activation with lifetime step or request.",
-    source="seed 000, `from_core_with_completion_retention`",
+    example=Example("bundle", {_RETAINED: [_HIDDEN, _LOGITS]}),
 )
 
 
@@ -99,7 +113,7 @@ class _Writes:
 def check(subject: Subject) -> Iterator[Finding]:
     """Findings of all rules of retained completion values."""
     header, nodes = subject.header, subject.plan_nodes
-    if header is None or nodes is None or not header.retained_completion_values:
+    if header is None or not nodes or not header.retained_completion_values:
         return
     place = subject.places.retained
     retained = header.retained_completion_values
@@ -110,9 +124,6 @@ def check(subject: Subject) -> Iterator[Finding]:
         )
     outputs = _outputs(nodes)
     writes_of = _writes_of(nodes, {each.resource_id for each in retained})
-    rows = None
-    if subject.memory is not None:
-        rows = ResourceRows(subject.memory, subject.places.memory)
     for index, value in enumerate(retained):
         where = f"{place}/{index}"
         producers = outputs.get(value.value_id, [])
@@ -127,8 +138,6 @@ def check(subject: Subject) -> Iterator[Finding]:
                 where,
             )
             continue
-        if rows is not None:
-            yield from _check_readable(value, rows, where)
         writes = writes_of.get(value.resource_id)
         if writes is not None and (write := writes.destroying(position, binding)) is not None:
             yield OVERWRITTEN.finding(
@@ -198,17 +207,3 @@ def _differences(
     if value.tensor != binding.tensor:
         differences.append("it is another tensor")
     return differences
-
-
-def _check_readable(
-    value: RetainedCompletionValue, rows: ResourceRows, where: str
-) -> Iterator[Finding]:
-    row = rows.get(value.resource_id)
-    if row is None or (row.usage == "activations" and row.lifetime in ("step", "request")):
-        return
-    yield NOT_READABLE.finding(
-        f"The retained value {value.value_id} lies in {value.resource_id}, which is a {row.usage} "
-        f"resource with lifetime {row.lifetime}.",
-        f"{where}/resource_id",
-        actual=value.resource_id,
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.node import StorageIncompatible
-from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings import Example, Rule, Swap
 from ferrum_verify.rules.ascending import first_fault
 
 if TYPE_CHECKING:
@@ -51,6 +51,10 @@ REJECTED_ORDER = Rule(
     why="The list is a set; in any other order the same selection has a second hash.",
     fix="Sort the providers by id and the resources by id, each once.",
     source=_FORMAT,
+    example=Example(
+        "bundle",
+        {f"{_SELECTION}/rejected_providers/0": Swap(f"{_SELECTION}/rejected_providers/1")},
+    ),
 )
 
 

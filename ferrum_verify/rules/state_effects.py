@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
-from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings import Example, Rule, Swap
 from ferrum_verify.node_ports import bindings_by_value
 from ferrum_verify.rules.ascending import first_fault
 
@@ -26,6 +26,7 @@ ORDER = Rule(
     "that stands twice has two contradicting effects.",
     fix="Sort the effects by state and their resources by id, each once.",
     source=_FORMAT,
+    example=Example("bundle", {_EFFECT: Swap("/plan/payload/nodes/2/state_effects/1")}),
 )
 UNBOUND = Rule(
     id="graph.state-effect-unbound",
@@ -33,6 +34,7 @@ UNBOUND = Rule(
     why="The engine would order and capture a state for a node that cannot reach its bytes.",
     fix="Bind the state's value to a port of the node, or drop the effect.",
     source=_FORMAT,
+    example=Example("bundle", {f"{_EFFECT}/state_value_id": "value.absent"}),
 )
 RESOURCES = Rule(
     id="graph.state-effect-resources",
@@ -41,6 +43,7 @@ RESOURCES = Rule(
     "touches would be left out.",
     fix="Name exactly the resources of the value's storage components.",
     source=_FORMAT,
+    example=Example("bundle", {f"{_EFFECT}/resource_ids": ["resource.counter"]}),
 )
 ACCESS = Rule(
     id="graph.state-effect-access",
@@ -59,6 +62,7 @@ LIFETIME = Rule(
     "the descriptor says; a state that outlives its bytes reads another request's.",
     fix="Give the effect the lifetime of its dynamic resources.",
     source=_FORMAT,
+    example=Example("bundle", {f"{_EFFECT}/lifetime": "request"}),
 )
 
 

@@ -42,6 +42,7 @@ DUPLICATE_PORT = Rule(
     "depends on who looks.",
     fix="Bind each port once.",
     source=_FORMAT,
+    example=Example("bundle", {f"{_VALUES}/1/ordinal": 0}),
 )
 INCONSISTENT = Rule(
     id="value.inconsistent",
@@ -51,6 +52,9 @@ INCONSISTENT = Rule(
     fix="Bind the value alike everywhere.",
     source=_FORMAT,
     judgment="safety",
+    example=Example(
+        "bundle", {"/plan/payload/nodes/1/values/0/storage/components/0/length_bytes": 64}
+    ),
 )
 OVERLAP = Rule(
     id="value.overlap",
@@ -59,6 +63,14 @@ OVERLAP = Rule(
     fix="Place the values apart, or declare the exact alias if one may overwrite the other.",
     source=_FORMAT,
     judgment="safety",
+    example=Example(
+        "bundle",
+        {
+            "/plan/payload/nodes/3/exact_aliases": [],
+            "/plan/payload/nodes/3/values/2/alias": "no_alias",
+            "/catalog/operations/operation.residual/outputs/0/alias": "no_alias",
+        },
+    ),
 )
 
 _Range: TypeAlias = tuple[int, int, Definition]

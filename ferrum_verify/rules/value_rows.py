@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (values)"
 _FINGERPRINTS = "execution-plan format, «Canonical fingerprints» (`logical_layout_fingerprint`)"
+_NORM_ROW = "/plan/payload/memory/static_allocations/4"
 
 EXCEEDS = Rule(
     id="value.exceeds-resource",
@@ -30,9 +31,7 @@ EXCEEDS = Rule(
     judgment="safety",
     example=Example(
         "bundle",
-        {
-            "/plan/payload/nodes/0/values/1/storage/components/0/length_bytes": 1 << 20,
-        },
+        {"/plan/payload/nodes/0/values/1/storage/components/0/length_bytes": 1 << 20},
     ),
 )
 ROW_DIFFERS = Rule(
@@ -43,6 +42,7 @@ ROW_DIFFERS = Rule(
     fix="Put the value into a value row of its own usage and element type.",
     source=_FORMAT,
     judgment="safety",
+    example=Example("bundle", {f"{_NORM_ROW}/usage": "transfer"}),
 )
 LAYOUT = Rule(
     id="value.layout-fingerprint",
@@ -51,6 +51,7 @@ LAYOUT = Rule(
     "one layout are reused as another.",
     fix="Hash the sorted distinct layout classes of the row's tensors, and derive the pools again.",
     source=_FINGERPRINTS,
+    example=Example("bundle", {f"{_NORM_ROW}/storage/logical_layout_fingerprint": "0" * 64}),
 )
 LAYOUT_UNDECIDED = Rule(
     id="value.layout-undecided",
@@ -62,6 +63,14 @@ LAYOUT_UNDECIDED = Rule(
     source=_FINGERPRINTS,
     severity="warning",
     undecided=True,
+    example=Example(
+        "bundle",
+        {
+            f"{_NORM_ROW}/storage/logical_layout_fingerprint": "0" * 64,
+            "/plan/payload/nodes/1/values/1/tensor/layout": {"strided": {"byte_strides": [4]}},
+            "/program/weights/1/tensor/layout": {"strided": {"byte_strides": [4]}},
+        },
+    ),
 )
 
 

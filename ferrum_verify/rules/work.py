@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.node import TokenWork
-from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings import Example, Rule, Swap
 from ferrum_verify.node_ports import bindings_by_port
 from ferrum_verify.rules.ascending import first_fault
 
@@ -35,6 +35,7 @@ PROJECTION_ORDER = Rule(
     why="The list is a set; in any other order the same work has a second hash.",
     fix="Sort the projections by value, role, ordinal, axis, rank and extent, each once.",
     source=_FORMAT,
+    example=Example("bundle", {f"{_WORK}/projections/0": Swap(f"{_WORK}/projections/1")}),
 )
 SOURCE_NOT_PROJECTED = Rule(
     id="graph.work-source-not-projected",
@@ -51,6 +52,7 @@ EXTENT_DIFFERS = Rule(
     "tensor's tokens beside another's.",
     fix="Give every projection the source's extent.",
     source=_FORMAT,
+    example=Example("bundle", {f"{_WORK}/projections/1/canonical_extent": 2}),
 )
 UNMATCHED = Rule(
     id="graph.work-unmatched-projection",
@@ -59,6 +61,7 @@ UNMATCHED = Rule(
     fix="Name the value, role and ordinal of one activation binding, its tensor's rank, and an "
     "axis whose dimension is the extent.",
     source=_FORMAT,
+    example=Example("bundle", {f"{_WORK}/projections/1/rank": 3}),
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.canonical import OPAQUE_LAYOUT_FINGERPRINT
+from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.resource_rows import ResourceRows, describe_profile
@@ -37,6 +37,10 @@ KIND = Rule(
     why="Another node, or another use, owns the bytes: both would write to them.",
     fix="Name the row that was planned for this node's estimate.",
     source=_FORMAT,
+    example=Example(
+        "bundle",
+        {"/plan/payload/memory/dynamic_descriptors/11/kind/scratch/node_id": "node.head"},
+    ),
 )
 ALIGNMENT = Rule(
     id="contract.workspace-alignment",
@@ -54,6 +58,7 @@ LIFETIME = Rule(
     "requests.",
     fix="Make scope plan a static allocation, and any other scope a descriptor of that lifetime.",
     source=_FORMAT,
+    example=Example("workspaces", {f"{_ESTIMATE}/persistent/scope": "request"}),
 )
 LAYOUT = Rule(
     id="contract.workspace-layout",
@@ -62,6 +67,14 @@ LAYOUT = Rule(
     "shared with resources that the engine believes to be tensors.",
     fix="Give the row the fingerprint of `opaque_bytes_v1`.",
     source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/plan/payload/memory/dynamic_descriptors/11/storage"
+            "/logical_layout_fingerprint": CONTIGUOUS_LAYOUT_FINGERPRINT
+        },
+        also=("descriptor.foreign-pool",),
+    ),
 )
 PROFILE = Rule(
     id="contract.workspace-profile",
@@ -70,6 +83,20 @@ PROFILE = Rule(
     fix="Store the row in one of the profiles that the estimate accepts.",
     source=_FORMAT,
     example=Example("bundle", {f"{_ESTIMATE}/scratch/storage/accepted_profiles": []}),
+)
+
+
+VALUE_ALIGNMENT = Rule(
+    id="contract.value-misaligned",
+    summary="A node's value lies in a resource with a smaller alignment than its provider wants.",
+    why="Kernels load vectors from aligned addresses; at a smaller alignment they fault, or read "
+    "the wrong bytes.",
+    fix="Align the resource to the largest `value_alignment_bytes` of the nodes that bind it.",
+    source="execution-plan format, «Execution-plan rules» (`value_alignment_bytes`)",
+    judgment="safety",
+    example=Example(
+        "bundle", {"/plan/payload/nodes/1/provider_resources/value_alignment_bytes": 128}
+    ),
 )
 
 
@@ -83,6 +110,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     for index, node in enumerate(nodes):
         findings = list(estimates.check_node(node, f"{subject.places.nodes}/{index}"))
         own = [] if rows is None else list(_workspaces(node, rows))
+        if rows is not None and not findings:
+            findings += _check_value_alignment(node, rows, f"{subject.places.nodes}/{index}")
         for workspace in own:
             findings += _check_row(workspace)
         if findings and not estimate_holds(subject, index):
@@ -101,6 +130,24 @@ def _workspaces(node: PlanNode, rows: ResourceRows) -> Iterator[Workspace]:
         row = rows.get(resource_id)
         if row is not None:
             yield Workspace(part, node, estimate, resource_id, row, rows.pointer(resource_id))
+
+
+def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> Iterator[Finding]:
+    wanted = node.provider_resources.value_alignment_bytes
+    short: dict[str, int] = {}
+    for binding in node.values:
+        for component in binding.storage.components:
+            row = rows.get(component.resource_id)
+            if row is not None and row.alignment_bytes % wanted:
+                short[component.resource_id] = row.alignment_bytes
+    if short:
+        named = ", ".join(f"{resource} to {bytes_:,}" for resource, bytes_ in short.items())
+        yield VALUE_ALIGNMENT.finding(
+            f"Provider {node.provider_resources.provider_id} wants the values of node {node.id} "
+            f"aligned to {wanted:,} bytes, but the plan aligns {named}.",
+            f"{place}/provider_resources/value_alignment_bytes",
+            actual=wanted,
+        )
 
 
 def _check_row(workspace: Workspace) -> Iterator[Finding]:

@@ -69,6 +69,11 @@ INSTANCES = Rule(
     "that no batch can use.",
     fix="Plan the memory with the policy's `maximum_active_sequences`.",
     source=_FORMAT,
+    example=Example(
+        "bundle",
+        {"/plan/payload/memory/dynamic_descriptors/11/theoretical_maximum_instances": 5},
+        also=("pool.ceiling",),
+    ),
 )
 
 
