@@ -13,22 +13,28 @@ from ferrum_verify.documents.bundle import CheckpointBundle
 from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.documents.wire_findings import wire_findings
 from ferrum_verify.errors import DerivationError, DocumentError, summarise
-from ferrum_verify.rules.checkpoint import refusal_finding
+from ferrum_verify.findings import Finding
+from ferrum_verify.rules.checkpoint_causes import locate
 from ferrum_verify.subject import Places
 
 if TYPE_CHECKING:
-    from ferrum_verify.derive.checkpoint_layout import SequenceCheckpoint
+    from ferrum_verify.derive.checkpoint_layout import Refusal, RefusalKind, SequenceCheckpoint
 
-BUNDLE_PLACES = Places(
-    plan="/plan",
-    payload="/plan/payload",
+_BUNDLE = Places(
     nodes="/plan/payload/nodes",
     memory="/plan/payload/memory",
-    retained="/plan/payload/retained_completion_values",
     program="/program",
     catalog="/catalog",
-    policy="/policy",
 )
+
+_RULE_OF: dict[RefusalKind, str] = {
+    "no-providers": "contract.provider-not-offered",
+    "provider-absent": "contract.provider-not-offered",
+    "provider-identity": "contract.provider-differs",
+    "state-size": "contract.state-differs",
+    "descriptor-size": "descriptor.illegal-demand",
+}
+"""The rules by which an audit reports what the derivation refuses."""
 
 
 def derive_from_document(bundle: dict[str, Any] | str | os.PathLike[str]) -> SequenceCheckpoint:
@@ -46,9 +52,19 @@ def derive_from_document(bundle: dict[str, Any] | str | os.PathLike[str]) -> Seq
         parts.catalog.providers,
     )
     if derivation.refusals:
-        findings = [refusal_finding(refusal, BUNDLE_PLACES) for refusal in derivation.refusals]
+        findings = [_refusal_finding(refusal) for refusal in derivation.refusals]
         raise DerivationError(summarise(findings), findings)
     return derivation.checkpoint
+
+
+def _refusal_finding(refusal: Refusal) -> Finding:
+    return Finding(
+        rule=_RULE_OF[refusal.kind],
+        judgment="conformance",
+        severity="error",
+        message=refusal.message,
+        location=locate(refusal.place, _BUNDLE),
+    )
 
 
 def _one_document(bundle: dict[str, Any] | str | os.PathLike[str]) -> Any:

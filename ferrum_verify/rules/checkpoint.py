@@ -1,8 +1,8 @@
 """Checkpoint rules: can the plan's sequences be captured and restored, and if not, why.
 
-A plan without sequence checkpoints is a good plan, so each reason is a note. What makes the
-engine's derivation fail is an error: of a provider that is absent or another build the
-contract rules speak, of a descriptor without a size the descriptor rules.
+A plan without sequence checkpoints is a good plan, so each reason is a note. Where the engine's
+derivation fails, the plan departs from its sources: of that the contract and descriptor rules
+speak, and nothing is said here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.derive.reachability import culprits, reach
-from ferrum_verify.findings import Finding, Rule, pointer
+from ferrum_verify.findings import DELETE, Example, Rule, pointer
 from ferrum_verify.rules.checkpoint_causes import (
     clause,
     grouped,
@@ -24,16 +24,26 @@ from ferrum_verify.value_storage import malformed_reason
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ferrum_verify.derive.checkpoint_layout import (
-        Refusal,
-        RefusalKind,
-        SequenceCheckpointLayout,
-    )
+    from ferrum_verify.derive.checkpoint_layout import SequenceCheckpointLayout
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.documents.program import ModelProgram
-    from ferrum_verify.subject import Places, Subject
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.subject import Subject
 
 _DERIVE = "seed 004, `derive_sequence_checkpoint`"
+_INPUTS = "/program/checkpoint_inputs"
+_OF_ATTENTION = "/catalog/providers/operation.attention/1/checkpoint_capability/completed_boundary"
+_BINDING = "/plan/payload/nodes/2/values/2/access"
+_EFFECT = "/plan/payload/nodes/2/state_effects/1/access"
+_OPERAND = "/catalog/operations/operation.attention/inputs/2/access"
+
+
+def _prefix_alignment(operation: str) -> str:
+    return (
+        f"/catalog/providers/{operation}/0/checkpoint_capability/completed_boundary/boundaries/"
+        "prefix/alignment"
+    )
+
 
 INPUTS_UNDECLARED = Rule(
     id="checkpoint.inputs-undeclared",
@@ -44,6 +54,7 @@ INPUTS_UNDECLARED = Rule(
     "and those that only affect outputs.",
     source=_DERIVE,
     severity="note",
+    example=Example("bundle", {_INPUTS: DELETE}),
 )
 INPUT_COVERAGE = Rule(
     id="checkpoint.input-coverage",
@@ -53,6 +64,7 @@ INPUT_COVERAGE = Rule(
     fix="Give each input of the program one role in `checkpoint_inputs`, and no other value.",
     source=f"{_DERIVE} (`covers`)",
     severity="note",
+    example=Example("bundle", {f"{_INPUTS}/output_only_inputs": []}),
 )
 OUTPUT_ONLY_INPUT = Rule(
     id="checkpoint.output-only-input-affects-state",
@@ -62,6 +74,13 @@ OUTPUT_ONLY_INPUT = Rule(
     fix="Declare the input as conditioning, or keep its values away from nodes with state.",
     source="seed 004, `output_only::state_dependencies`",
     severity="note",
+    example=Example(
+        "bundle",
+        {
+            f"{_INPUTS}/token_input": "value.bias",
+            f"{_INPUTS}/output_only_inputs": ["value.tokens"],
+        },
+    ),
 )
 NO_STATE = Rule(
     id="checkpoint.no-sequence-state",
@@ -70,6 +89,7 @@ NO_STATE = Rule(
     fix="Declare the program's caches and recurrent values as states, if it has any.",
     source=_DERIVE,
     severity="note",
+    example=Example("bundle", {"/program/states": []}, also=("contract.state-effect-differs",)),
 )
 PERSISTENT_WORKSPACE = Rule(
     id="checkpoint.provider-persistent-workspace",
@@ -79,6 +99,7 @@ PERSISTENT_WORKSPACE = Rule(
     fix="Select a provider without persistent workspace, or make the bytes a declared state.",
     source=_DERIVE,
     severity="note",
+    example=Example("workspaces", {}),
 )
 PROVIDER_UNDECLARED = Rule(
     id="checkpoint.provider-undeclared",
@@ -88,6 +109,10 @@ PROVIDER_UNDECLARED = Rule(
     fix="Declare `checkpoint_capability` for the provider, or select one that has it.",
     source=_DERIVE,
     severity="note",
+    example=Example(
+        "bundle",
+        {"/catalog/providers/operation.mixer/0/checkpoint_capability": "unsupported"},
+    ),
 )
 ORACLE_COVERAGE = Rule(
     id="checkpoint.state-oracle-coverage",
@@ -97,6 +122,7 @@ ORACLE_COVERAGE = Rule(
     fix="Promise `bitwise_equivalent`, or one of the weaker numerics that hold for state too.",
     source=_DERIVE,
     severity="note",
+    example=Example("bundle", {f"{_OF_ATTENTION}/partition_numerics": "operation_oracle"}),
 )
 INVALID_PORT = Rule(
     id="checkpoint.invalid-state-port",
@@ -107,6 +133,7 @@ INVALID_PORT = Rule(
     fix="Make role, ordinal and storage profile of the port those of the node's state binding.",
     source=_DERIVE,
     severity="note",
+    example=Example("bundle", {f"{_OF_ATTENTION}/state_ports/1/ordinal": 3}),
 )
 STATE_LIFETIME = Rule(
     id="checkpoint.state-lifetime",
@@ -116,6 +143,9 @@ STATE_LIFETIME = Rule(
     fix="Give the state the lifetime `sequence`, or leave checkpoints unsupported.",
     source=_DERIVE,
     severity="note",
+    example=Example(
+        "bundle", {"/program/states/1/lifetime": "request"}, also=("contract.state-differs",)
+    ),
 )
 STATE_UNDECLARED = Rule(
     id="checkpoint.state-undeclared",
@@ -125,6 +155,7 @@ STATE_UNDECLARED = Rule(
     fix="Declare the state's `checkpoint` in the program.",
     source=_DERIVE,
     severity="note",
+    example=Example("bundle", {"/program/states/1/checkpoint": "unsupported"}),
 )
 PORT_UNDECLARED = Rule(
     id="checkpoint.state-port-undeclared",
@@ -133,6 +164,7 @@ PORT_UNDECLARED = Rule(
     fix="Add a state port of that role, ordinal and storage profile to the provider's contract.",
     source=_DERIVE,
     severity="note",
+    example=Example("bundle", {f"{_OF_ATTENTION}/state_ports/1": DELETE}),
 )
 STATE_LAYOUT = Rule(
     id="checkpoint.state-layout",
@@ -142,6 +174,7 @@ STATE_LAYOUT = Rule(
     "contents, sizes, element type, usage, lifetime and initialization.",
     source=f"{_DERIVE}, `validate_aliases`",
     severity="note",
+    example=Example("bundle", {f"{_OF_ATTENTION}/state_ports/1/layout": "token_major_prefix"}),
 )
 WITHOUT_WRITER = Rule(
     id="checkpoint.state-without-writer",
@@ -151,6 +184,7 @@ WITHOUT_WRITER = Rule(
     fix="Bind the state with access `write` or `read_write` in the node that fills it.",
     source=_DERIVE,
     severity="note",
+    example=Example("bundle", {_BINDING: "read", _EFFECT: "read", _OPERAND: "read"}),
 )
 UNCOVERED_RESOURCE = Rule(
     id="checkpoint.uncovered-resource",
@@ -159,6 +193,11 @@ UNCOVERED_RESOURCE = Rule(
     fix="Declare the state that the resource holds, or give the resource another usage.",
     source=_DERIVE,
     severity="note",
+    example=Example(
+        "bundle",
+        {"/program/states/1": DELETE, f"{_OF_ATTENTION}/state_ports/1": DELETE},
+        also=("contract.state-effect-differs",),
+    ),
 )
 BOUNDARY_INTERSECTION = Rule(
     id="checkpoint.boundary-intersection",
@@ -167,13 +206,10 @@ BOUNDARY_INTERSECTION = Rule(
     fix="Bring the providers' alignments and minimum tokens closer to each other.",
     source="seed 004, `intersect_boundaries`",
     severity="note",
-)
-STATE_SIZE = Rule(
-    id="checkpoint.state-size",
-    summary="The bytes of a state's tensor pass u64.",
-    why="The engine computes in 64 bits, refuses the state, and with it the whole derivation.",
-    fix="Correct the dimensions of the state's tensor.",
-    source=f"{_DERIVE} (`byte_len`)",
+    example=Example(
+        "bundle",
+        {_prefix_alignment("operation.embed"): 1 << 63, _prefix_alignment("operation.norm"): 3},
+    ),
 )
 NEVER_REACHABLE = Rule(
     id="checkpoint.never-reachable",
@@ -184,6 +220,7 @@ NEVER_REACHABLE = Rule(
     "the states' maximum tokens.",
     source="seed 004, `intersect_boundaries`; the states' declared capacity",
     severity="warning",
+    example=Example("bundle", {_prefix_alignment("operation.mixer"): 1024}),
 )
 BEYOND_ONE_STEP = Rule(
     id="checkpoint.beyond-one-step",
@@ -193,6 +230,14 @@ BEYOND_ONE_STEP = Rule(
     fix="Lower the providers' alignment or minimum, or raise `maximum_scheduled_tokens`.",
     source="seed 004, `intersect_boundaries`; the policy's `maximum_scheduled_tokens`",
     severity="note",
+    example=Example(
+        "bundle",
+        {
+            _prefix_alignment("operation.mixer"): 256,
+            "/policy/admission/maximum_scheduled_tokens": 128,
+        },
+        also=("contract.policy-limit",),
+    ),
 )
 
 _OF_REASON = {
@@ -216,14 +261,6 @@ _OF_REASON = {
     )
 }
 
-_OF_REFUSAL: dict[RefusalKind, str] = {
-    "no-providers": "contract.provider-not-offered",
-    "provider-absent": "contract.provider-not-offered",
-    "provider-identity": "contract.provider-differs",
-    "state-size": STATE_SIZE.id,
-    "descriptor-size": "descriptor.illegal-demand",
-}
-
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Notes on why a bundle's plan has no sequence checkpoint, or on boundaries out of reach."""
@@ -234,9 +271,6 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not _states_are_bound_well(program, nodes):
         return
     derivation = derive_checkpoint(program, nodes, memory.dynamic_descriptors, catalog.providers)
-    for refusal in derivation.refusals:
-        if refusal.kind == "state-size":
-            yield refusal_finding(refusal, subject.places)
     if derivation.refusals:
         return
     layout = derivation.checkpoint.layout
@@ -255,17 +289,6 @@ def check(subject: Subject) -> Iterator[Finding]:
     elif subject.header is not None:
         scheduled = subject.header.maximum_scheduled_tokens
     yield from _reach_findings(layout, scheduled, subject)
-
-
-def refusal_finding(refusal: Refusal, places: Places) -> Finding:
-    """The finding of a fault on which the engine derives nothing."""
-    return Finding(
-        rule=_OF_REFUSAL[refusal.kind],
-        judgment="conformance",
-        severity="error",
-        message=refusal.message,
-        location=locate(refusal.place, places),
-    )
 
 
 def _states_are_bound_well(program: ModelProgram, nodes: Sequence[PlanNode]) -> bool:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.findings import Rule, pointer
+from ferrum_verify.findings import Example, Rule, Swap, pointer
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.wire_findings import WireFault
     from ferrum_verify.findings import Finding
 
 _FORMAT = "wire format, «Sequence checkpoints»"
+_CONTRACT = "/catalog/providers/operation.attention/1/checkpoint_capability/completed_boundary"
 
 STATE_PORTS = Rule(
     id="wire.state-ports",
@@ -23,6 +24,7 @@ STATE_PORTS = Rule(
     "and another order gives the same contract a second hash.",
     fix="Sort the ports, inputs before outputs, and name each key once.",
     source=_FORMAT,
+    example=Example("bundle", {f"{_CONTRACT}/state_ports/0": Swap(f"{_CONTRACT}/state_ports/1")}),
 )
 INPUT_ORDER = Rule(
     id="wire.checkpoint-inputs",
@@ -30,6 +32,9 @@ INPUT_ORDER = Rule(
     why="Each list is a set; in any other order the same program has a second hash.",
     fix="Sort the inputs by id, each once.",
     source=_FORMAT,
+    example=Example(
+        "bundle", {"/program/checkpoint_inputs/conditioning_inputs": ["value.z", "value.a"]}
+    ),
 )
 PORT_PROFILE = Rule(
     id="wire.storage-profile",
@@ -38,6 +43,9 @@ PORT_PROFILE = Rule(
     fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
     "seen contiguously or in pages of the same block.",
     source="wire format, «Sizes» (legal storage profiles)",
+    example=Example(
+        "bundle", {f"{_CONTRACT}/state_ports/0/storage_profile/allocator": "linear_arena"}
+    ),
 )
 MALFORMED_BINDING = Rule(
     id="wire.malformed-binding",

@@ -7,10 +7,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ferrum_verify.derive.checkpoint import derive_sequence_checkpoint
 from ferrum_verify.documents.checkpoint import ProviderContract
-from ferrum_verify.errors import DocumentError
+from ferrum_verify.errors import DocumentError, FerrumVerifyError
 from tests.derive import checkpoint_bundles as make
 
 if TYPE_CHECKING:
@@ -348,3 +350,56 @@ def test_a_file_that_is_no_json_is_refused(tmp_path: Path) -> None:
     path.write_text('{"plan": ')
     (finding,) = refused(path)
     assert finding.rule == "wire.not-json"
+
+
+def places(value: Any, steps: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a JSON value, as the steps that lead there."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value)
+    found = []
+    for step, member in inside:
+        found.append((*steps, step))
+        if isinstance(member, (dict, list)):
+            found += places(member, (*steps, step))
+    return found
+
+
+scalars = st.none() | st.booleans() | st.integers(-1, 1 << 70) | st.floats() | st.text(max_size=3)
+json_values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=5,
+)
+
+
+@given(st.sampled_from(places(make.sound())), json_values)
+def test_any_value_at_any_place_is_answered_or_refused(steps: tuple[Any, ...], value: Any) -> None:
+    bundle = make.sound()
+    *path, last = steps
+    holder: Any = bundle
+    for step in path:
+        holder = holder[step]
+    holder[last] = value
+    try:
+        result = derive_sequence_checkpoint(bundle)
+    except FerrumVerifyError as error:
+        told = list(error.findings)
+        answered = bool(told)
+    else:
+        answered = (result.layout is None) == bool(result.reasons)
+    assert answered
+
+
+@given(json_values)
+def test_any_value_is_refused_as_a_bundle(value: Any) -> None:
+    if not isinstance(value, str):
+        refused(value)
+
+
+def test_a_bundle_nested_too_deep_is_refused() -> None:
+    bundle = make.sound()
+    deep: Any = 0
+    for _ in range(5_000):
+        deep = [deep]
+    make.node_of(bundle, "head")["attributes"]["deep"] = deep
+    (finding,) = refused(bundle)
+    assert finding.rule == "wire.limit"
