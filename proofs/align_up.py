@@ -145,7 +145,7 @@ THEOREMS = (
             "exactly where no aligned value fits 64 bits, which is where unbounded arithmetic "
             "passes 64 bits. Mask and remainder agree on what is aligned."
         ),
-        theory="bit-vectors, 64 bits",
+        theory="bit-vectors",
         holds_for="every size and every power of two",
         rests=("ferrum_verify.sizes:align_up",),
         rules=(
@@ -160,7 +160,7 @@ THEOREMS = (
             "Rounding up is monotone, overflow included: if a size can be rounded up then every "
             "smaller one can, to no more."
         ),
-        theory="bit-vectors, 64 bits",
+        theory="bit-vectors",
         holds_for="every size and every power of two",
         rests=("ferrum_verify.sizes:align_up",),
         rules=(),
@@ -172,7 +172,7 @@ THEOREMS = (
             "Rounding up with a mask is wrong for other alignments: size 1 at alignment 3 gives 1. "
             "No smaller alignment, and no smaller size at this one, goes wrong."
         ),
-        theory="bit-vectors, 64 bits",
+        theory="bit-vectors",
         holds_for="counterexample, smallest by alignment, then size",
         rests=("ferrum_verify.sizes:align_up",),
         rules=(

@@ -171,7 +171,7 @@ THEOREMS = (
             "0, then no two share a byte, and together they hold exactly the bytes below the last "
             "end."
         ),
-        theory="bit-vectors, 64 bits; linear integers",
+        theory="bit-vectors, integers",
         holds_for="every number of slots, by induction; and outright for twelve",
         rests=(
             "ferrum_verify.derive.bindings:running_end",
@@ -186,7 +186,7 @@ THEOREMS = (
             "Conversely, non-empty slots that share no byte and cover an arena exactly pass the "
             "sweep: it refuses no good arena."
         ),
-        theory="bit-vectors, 64 bits",
+        theory="bit-vectors",
         holds_for="every number of slots, by induction",
         rests=("ferrum_verify.derive.bindings:running_end",),
         rules=("binding.arena",),
@@ -198,7 +198,7 @@ THEOREMS = (
             "When all sizes are quantized to one alignment, every running end is a multiple of "
             "it, so every slot of a binding arena is aligned."
         ),
-        theory="bit-vectors, 64 bits",
+        theory="bit-vectors",
         holds_for="every number of slots, by induction",
         rests=("ferrum_verify.derive.bindings:wave_projections",),
         rules=("binding.arena",),
@@ -211,7 +211,7 @@ THEOREMS = (
             "alignment 1, a slot of alignment 2 begins at byte 1. It is the pool's key, which "
             "holds the alignment, that rules this out."
         ),
-        theory="bit-vectors, 64 bits",
+        theory="bit-vectors",
         holds_for="counterexample, smallest by the second alignment",
         rests=("ferrum_verify.derive.pools:compatibility_of",),
         rules=("pool.compatibility",),

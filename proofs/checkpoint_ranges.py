@@ -98,7 +98,7 @@ def neighbours_agree(_: Scale) -> bool:
 
 THEOREMS = (
     Theorem(
-        id="checkpoint-ranges.largest-decide",
+        id="checkpoint-ranges.by-largest",
         statement=(
             "Two states whose byte ranges are disjoint at the largest boundary share no byte at "
             "any boundary, and no range passes the logical bytes of its resource."
@@ -110,7 +110,7 @@ THEOREMS = (
         checks=ranges,
     ),
     Theorem(
-        id="checkpoint-ranges.neighbours-decide",
+        id="checkpoint-ranges.by-neighbours",
         statement=(
             "Among ranges sorted by place, if each is disjoint from its neighbour, or equal to it "
             "in place and content, then so is every pair."

@@ -121,7 +121,7 @@ THEOREMS = (
         ),
         theory="non-linear integers",
         holds_for="every k and t and any number of resources, by induction",
-        rests=("ferrum_verify.prove.frontier",),
+        rests=(),
         rules=(),
         checks=need,
     ),
@@ -131,9 +131,9 @@ THEOREMS = (
             "Bisection between a value that fits and one that does not ends at the largest that "
             "fits: it fits, and nothing above it does."
         ),
-        theory="linear integers, uninterpreted functions",
+        theory="functions, integers",
         holds_for="every monotone condition, by induction on the loop",
-        rests=("ferrum_verify.prove.frontier",),
+        rests=(),
         rules=(),
         checks=bisection,
         recheck=bisect_agrees,

@@ -178,7 +178,7 @@ def smallest_excess() -> tuple[int, int, int] | None:
 
 THEOREMS = (
     Theorem(
-        id="liveness.largest-row-bounds-a-total-order",
+        id="liveness.largest-row-is-enough",
         statement=(
             "When no two rows are ever live at once, the largest row is enough for the pool at "
             "every moment, and nothing less is."
@@ -213,14 +213,14 @@ THEOREMS = (
         recheck=lambda _: smallest_overlap() == (1, 1),
     ),
     Theorem(
-        id="liveness.only-invocations-pass-the-ceiling",
+        id="liveness.peak-can-pass-the-ceiling",
         statement=(
             "A pool's request, sequence and step minima never pass its theoretical ceiling, nor "
             "does the peak while each resource stands in no more rows than it has instances. "
             "Without that it can: one instance in two rows that overlap. So the rule that the "
             "resident maximum is at least the minimum is no consequence of the others."
         ),
-        theory="linear and non-linear integers",
+        theory="non-linear integers",
         holds_for="every pool, by induction; counterexample smallest by rows",
         rests=("ferrum_verify.rules.pool:MINIMUM_EXCEEDS",),
         rules=("pool.minimum-exceeds-ceiling",),

@@ -168,7 +168,7 @@ THEOREMS = (
             "If each invocation row's node precedes the next row's, then it precedes every later "
             "one, so no two rows are ever live at once."
         ),
-        theory="uninterpreted functions",
+        theory="functions",
         holds_for="every number of rows, by induction",
         rests=("ferrum_verify.derive.liveness:derive_pool_liveness",),
         rules=(
@@ -193,25 +193,25 @@ THEOREMS = (
         checks=ascending,
     ),
     Theorem(
-        id="neighbours.decide-concurrent-sharing",
+        id="neighbours.decide-concurrent",
         statement=(
             "If neighbours in a slot are concurrent-safe, sorted by first user, then so is every "
             "pair. The same holds of in-order sharing."
         ),
-        theory="uninterpreted functions; linear integers",
+        theory="functions, integers",
         holds_for="every plan and any number of members, by induction",
         rests=("ferrum_verify.sharing:slot_safety",),
         rules=("slot.shared-while-live",),
         checks=lambda scale: itertools.chain(concurrent(scale), in_order(scale)),
     ),
     Theorem(
-        id="neighbours.do-not-decide-fenced-sharing",
+        id="neighbours.do-not-decide-fenced",
         statement=(
             "Fenced neighbours do not make every pair fenced-safe, so each pair must be checked. "
             "The smallest plan has four nodes, edges 0 to 1 and 2 to 3, and resources used by 0, "
             "by 1 and 2, and by 3: the first and last are not fenced from each other."
         ),
-        theory="propositional logic",
+        theory="propositional",
         holds_for="counterexample, smallest by nodes, then edges",
         rests=(
             "ferrum_verify.derive.slots:derive_step_slots",

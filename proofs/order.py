@@ -149,12 +149,12 @@ def sets_agree(scale: Scale) -> bool:
 
 THEOREMS = (
     Theorem(
-        id="order.ancestor-sets-are-the-closure",
+        id="order.ancestors-are-the-closure",
         statement=(
             "Where each node's set is the union of its dependencies and their sets, in plan "
             "order, a node is in another's set exactly when it happens before it."
         ),
-        theory="uninterpreted functions; bit-vectors",
+        theory="functions, bit-vectors",
         holds_for="every plan, by induction; and outright up to 6 nodes",
         rests=("ferrum_verify.order:HappensBefore",),
         rules=(
@@ -165,7 +165,7 @@ THEOREMS = (
         recheck=sets_agree,
     ),
     Theorem(
-        id="order.plan-order-is-a-linear-extension",
+        id="order.plan-order-agrees",
         statement=(
             "When every dependency is an earlier node, what happens before a node stands before "
             "it in plan order, and there is no cycle."

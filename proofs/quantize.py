@@ -170,7 +170,7 @@ THEOREMS = (
             "alignment and block, in either order. The result is not below the size and a "
             "multiple of both."
         ),
-        theory="bit-vectors, 64 bits",
+        theory="bit-vectors",
         holds_for="every size, alignment and block",
         rests=RESTS,
         rules=("static.stride-mismatch",),
@@ -182,7 +182,7 @@ THEOREMS = (
             "Quantization is monotone, overflow included, and idempotent: a smaller size never "
             "takes more, and a quantized size stays as it is."
         ),
-        theory="bit-vectors, 64 bits",
+        theory="bit-vectors",
         holds_for="every size, alignment and block",
         rests=RESTS,
         rules=("descriptor.size-overflow",),
@@ -194,7 +194,7 @@ THEOREMS = (
             "Quantization is sub-additive: the quantized sum of two sizes is at most the sum of "
             "the two quantized sizes."
         ),
-        theory="bit-vectors, 64 bits",
+        theory="bit-vectors",
         holds_for="every two sizes and every quantum",
         rests=("ferrum_verify.sizes:resident_ceiling",),
         rules=("pool.ceiling",),
@@ -207,7 +207,7 @@ THEOREMS = (
             "take less than apart: at alignment 2, two claims of 1 byte take 4 bytes and one of 2 "
             "takes 2."
         ),
-        theory="bit-vectors, 64 bits",
+        theory="bit-vectors",
         holds_for="counterexample, smallest by alignment, then sizes",
         rests=("ferrum_verify.sizes:resident_ceiling",),
         rules=("pool.ceiling",),

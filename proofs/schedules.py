@@ -222,7 +222,7 @@ THEOREMS = (
             "its dependencies, exactly when every user of one happens before every user of the "
             "other."
         ),
-        theory="linear integers, uninterpreted functions",
+        theory="functions, integers",
         holds_for="every plan and every schedule",
         rests=("ferrum_verify.sharing:slot_safety",),
         rules=("slot.shared-while-live",),
@@ -235,7 +235,7 @@ THEOREMS = (
             "Two resources are never live together on one stream that runs the nodes in plan "
             "order exactly when all users of one stand before all users of the other."
         ),
-        theory="linear integers, uninterpreted functions",
+        theory="functions, integers",
         holds_for="every plan and every schedule of the stream",
         rests=("ferrum_verify.sharing:slot_safety",),
         rules=("slot.shared-while-live",),

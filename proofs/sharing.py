@@ -176,7 +176,7 @@ THEOREMS = (
             "What is safe when nodes run concurrently is fenced-safe, and what is fenced-safe is "
             "safe in order."
         ),
-        theory="uninterpreted functions, linear integers; propositional logic",
+        theory="functions, integers",
         holds_for="every plan; and outright up to 6 nodes",
         rests=RESTS,
         rules=("slot.shared-while-live",),
@@ -190,7 +190,7 @@ THEOREMS = (
             "the earlier first user that dies first; so pairs sorted by first user need only be "
             "tested in one direction."
         ),
-        theory="linear integers; propositional logic",
+        theory="linear integers",
         holds_for="every plan",
         rests=RESTS,
         rules=("slot.shared-while-live",),
@@ -203,7 +203,7 @@ THEOREMS = (
             "fenced; three nodes with the edge 1 to 2, resources used by 0 and 1 and by 2, are "
             "fenced and not concurrent-safe."
         ),
-        theory="propositional logic",
+        theory="propositional",
         holds_for="counterexamples, smallest by nodes, then edges",
         rests=RESTS,
         rules=("slot.shared-while-live",),

@@ -270,13 +270,13 @@ def enumeration_agrees(scale: Scale) -> bool:
 
 THEOREMS = (
     Theorem(
-        id="slots.first-fit-is-fenced-safe",
+        id="slots.are-fenced-safe",
         statement=(
             "On every plan, whatever its edges and uses, any two members of a slot that first fit "
             "derives are fenced-safe, every resource is in exactly one slot, and one that may not "
             "be shared is alone."
         ),
-        theory="propositional logic",
+        theory="propositional",
         holds_for="every plan up to 10 nodes and 8 resources; every plan, by induction",
         rests=RESTS,
         rules=(
@@ -293,20 +293,20 @@ THEOREMS = (
             "members' last users against the newcomer's first user), gives the slots that the "
             "engine derives by testing everything in both directions."
         ),
-        theory="propositional logic",
+        theory="propositional",
         holds_for="every plan up to 10 nodes and 8 resources; the direction on every plan",
         rests=RESTS,
         rules=("slot.not-derived",),
         checks=forward_only,
     ),
     Theorem(
-        id="slots.first-fit-is-not-concurrent-safe",
+        id="slots.are-not-concurrent-safe",
         statement=(
             "A derived slot may break when independent nodes overlap. The smallest plan has three "
             "nodes and two resources: nodes 0 and 1 use the first, node 2 the second, and the "
             "only edge is from 1 to 2."
         ),
-        theory="propositional logic",
+        theory="propositional",
         holds_for="counterexample, smallest by nodes, resources and edges",
         rests=("ferrum_verify.sharing:slot_safety",),
         rules=("slot.shared-while-live",),

@@ -258,7 +258,7 @@ THEOREMS = (
             "The merge of two span constraints, the greater minimum and the least common multiple "
             "of the alignments, permits a count exactly when both permit it."
         ),
-        theory="non-linear integers, Bézout certificate",
+        theory="non-linear integers",
         holds_for="every two constraints",
         rests=RESTS,
         rules=("checkpoint.boundary-intersection",),
@@ -290,7 +290,7 @@ THEOREMS = (
         checks=refusal,
     ),
     Theorem(
-        id="spans.smallest-boundary-decides-reach",
+        id="spans.smallest-decides-reach",
         statement=(
             "Some boundary is legal within the tokens that the states hold exactly when the "
             "smallest legal prefix is within them."

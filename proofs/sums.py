@@ -95,7 +95,7 @@ THEOREMS = (
             "sum passes 64 bits, and otherwise gives it: the order does not matter, and one "
             "comparison at the end does."
         ),
-        theory="bit-vectors, 64 and 128 bits",
+        theory="bit-vectors",
         holds_for="every number of addends up to the 65,536 rows of a plan, by induction",
         rests=(
             "ferrum_verify.derive.memory_plan:derive_plan",
@@ -114,7 +114,7 @@ THEOREMS = (
             "The 128-bit ceilings of a memory plan never overflow, so the engine's refusals of "
             "such an overflow cannot happen."
         ),
-        theory="linear and non-linear integers",
+        theory="non-linear integers",
         holds_for="every plan within the limit of rows",
         rests=(
             "ferrum_verify.derive.memory_plan:derive_plan",

@@ -47,7 +47,14 @@ class Check:
         # The first two lines are the printer's own banner and an unknown status.
         body = str(printer.to_smt2()).split("\n", 2)[2]
         title = f"{theorem} / {self.name}: {self.expected} is expected"
-        comment = textwrap.wrap(self.claim, 96, initial_indent="; ", subsequent_indent="; ")
+        comment = textwrap.wrap(
+            self.claim,
+            96,
+            initial_indent="; ",
+            subsequent_indent="; ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
         return "\n".join(
             [
                 f"; {title}",
@@ -67,6 +74,7 @@ class Theorem:
     id: str
     statement: str
     theory: str
+    """In a word or two; each check names its logic as SMT-LIB does."""
     holds_for: str
     """How far it goes: every size (by induction, or no sizes at all), or up to a bound."""
     rests: tuple[str, ...]
@@ -122,7 +130,10 @@ def decide(script: str, timeout_seconds: float) -> Decision:
         return Decision("sat", seconds)
     if answer == z3.unsat:
         return Decision("unsat", seconds)
-    return Decision("unknown", seconds, str(solver.reason_unknown()))
+    reason = str(solver.reason_unknown())
+    if "interrupted" in reason:  # the solver takes Ctrl-C for itself and answers "unknown"
+        raise KeyboardInterrupt
+    return Decision("unknown", seconds, reason)
 
 
 def z3_name() -> str:

@@ -51,9 +51,10 @@ def render(listed: Iterable[Chapter], rows: Iterable[Row]) -> str:
             )
             rests = ", ".join(f"`{name}`" for name in theorem.rests)
             rules = ", ".join(f"`{rule}`" for rule in theorem.rules)
+            dependents = f"{rests}{f'; the rules {rules}' if rules else ''}"
             sections.append(
-                f"### {theorem.id}\n\n{theorem.statement}\n\nWhat rests on it: {rests}"
-                f"{f'; the rules {rules}' if rules else ''}.\n"
+                f"### {theorem.id}\n\n{theorem.statement}\n\n"
+                f"What rests on it: {dependents or 'nothing yet'}.\n"
             )
     return "\n".join([HEAD, *table, "", *sections])
 
