@@ -29,6 +29,8 @@ LONG_NUMBER = 10**40
 """Stands for every integer of more than 40 digits: no field holds one, and Python refuses to
 write one of more than a few thousand digits."""
 
+_TOO_DEEP = LIMIT.finding(f"The document nests deeper than {MAXIMUM_DEPTH} levels.")
+_TOO_MANY_VALUES = LIMIT.finding(f"The document holds more than {MAXIMUM_VALUES:,} values.")
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _MINUS_ZERO = re.compile(r"-0(?=[\s,\]}]|$)")
 _JSON_TYPES = {dict, list, str, int, float, bool, type(None)}
@@ -120,7 +122,7 @@ def _decode(text: str) -> Any:
     except json.JSONDecodeError as error:
         _refuse(NOT_JSON.finding(_syntax(error, text)))
     except RecursionError:
-        _refuse(LIMIT.finding(f"The document nests deeper than {MAXIMUM_DEPTH} levels."))
+        _refuse(_TOO_DEEP)
     if duplicates:
         _refuse(*_duplicate_findings(value, duplicates))
     return value
@@ -179,6 +181,7 @@ def _duplicate_findings(root: Any, duplicates: list[tuple[dict[str, Any], str]])
 
 
 def _is_plain(root: Any) -> bool:
+    """Whether the value is JSON as it stands; raises where it passes a limit."""
     # One sweep, level by level: most of it runs in C, and no depth can exhaust the stack.
     level: list[Any] = [root]
     keys: set[Any] = set()
@@ -203,9 +206,10 @@ def _is_plain(root: Any) -> bool:
             return False
         objects, lists = by_type.get(dict, []), by_type.get(list, [])
         depth += 1 if objects or lists else 0
-        total_below = total + sum(map(len, objects)) + sum(map(len, lists))
-        if depth > MAXIMUM_DEPTH or total_below > MAXIMUM_VALUES:
-            return False
+        if depth > MAXIMUM_DEPTH:
+            _refuse(_TOO_DEEP)
+        if total + sum(map(len, objects)) + sum(map(len, lists)) > MAXIMUM_VALUES:
+            _refuse(_TOO_MANY_VALUES)
         keys.update(*objects)
         level = list(chain.from_iterable(lists))
         level += chain.from_iterable(map(dict.values, objects))
@@ -232,12 +236,12 @@ class _Copying:
     def of(self, value: Any, place: str, depth: int) -> Any:
         self._values += 1
         if self._values > MAXIMUM_VALUES:
-            _refuse(LIMIT.finding(f"The document holds more than {MAXIMUM_VALUES:,} values."))
+            _refuse(_TOO_MANY_VALUES)
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, (dict, list, tuple)):
             if depth > MAXIMUM_DEPTH:
-                _refuse(LIMIT.finding(f"The document nests deeper than {MAXIMUM_DEPTH} levels."))
+                _refuse(_TOO_DEEP)
             if isinstance(value, dict):
                 return self._of_object(value, place, depth)
             return [

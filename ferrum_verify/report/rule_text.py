@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Example, Rule
     from ferrum_verify.report.formats import Screen
 
-_EDIT_LIMIT = 400
+_EDIT_LIMIT = 160
 
 
 def rule_table(rules: Sequence[Rule], screen: Screen) -> str:

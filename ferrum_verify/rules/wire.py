@@ -22,6 +22,7 @@ DECLARATIONS = (STATE_PORTS, INPUT_ORDER, PORT_PROFILE, MALFORMED_BINDING)
 
 _FORMAT = "wire format, «Wire rules»"
 _MEMORY_WIRE = "seed 000, `MemoryPlanWire` (`deny_unknown_fields`); wire format, «Wire rules»"
+_PREFIX = "/providers/operation.embed/0/checkpoint_capability/completed_boundary/boundaries/prefix"
 _DEEP: Any = 0
 for _ in range(200):
     _DEEP = [_DEEP]
@@ -76,7 +77,7 @@ TYPE = Rule(
     "to it, and the whole document is refused.",
     fix="Write the value in the field's own type.",
     source=_MEMORY_WIRE,
-    example=Example("fragment", {"/memory/static_bytes": "48"}),
+    example=Example("fragment", {"/memory/reserve_bytes": "8192"}),
 )
 RANGE = Rule(
     id="wire.range",
@@ -136,7 +137,7 @@ U128 = Rule(
     "and have exactly one spelling because they are hashed.",
     fix="Write the number in quotes, without sign or leading zeros.",
     source="seed 000, `CanonicalU128`; wire format, «Wire rules»",
-    example=Example("fragment", {"/memory/theoretical_ceiling_bytes": 65536}),
+    example=Example("fragment", {"/memory/theoretical_ceiling_bytes": 1167232}),
 )
 CONTRACT_VERSION = Rule(
     id="wire.contract-version",
@@ -144,6 +145,7 @@ CONTRACT_VERSION = Rule(
     why="What a newer contract promises is unknown; restoring a state under it could corrupt it.",
     fix="Declare version 1.0, or declare the checkpoint `unsupported`.",
     source="seed 004; wire format, «Sequence checkpoints»",
+    example=Example("program", {"/checkpoint_inputs/contract_version/major": 2}),
 )
 SPAN = Rule(
     id="wire.span",
@@ -151,6 +153,7 @@ SPAN = Rule(
     why="A span whose smallest legal length overflows can never be met by a prompt.",
     fix="Lower the minimum or the alignment of the prefix or the suffix.",
     source="seed 004; wire format, «Sequence checkpoints»",
+    example=Example("catalog", {f"{_PREFIX}/minimum_tokens": 2**64 - 1, f"{_PREFIX}/alignment": 2}),
 )
 OVERLAPPING_INPUTS = Rule(
     id="wire.overlapping-inputs",
@@ -158,6 +161,7 @@ OVERLAPPING_INPUTS = Rule(
     why="Whether the input must be captured with a checkpoint would be contradictory.",
     fix="Name each input once.",
     source="seed 004; wire format, «Sequence checkpoints»",
+    example=Example("program", {"/checkpoint_inputs/conditioning_inputs": ["value.bias"]}),
 )
 TOO_MANY_FAULTS = Rule(
     id="wire.too-many-faults",
@@ -166,6 +170,7 @@ TOO_MANY_FAULTS = Rule(
     "nobody, and making it could exhaust the host.",
     fix="Correct what writes the document; all its faults most likely have one cause.",
     source=_FORMAT,
+    example=Example("fragment", {"/memory": dict.fromkeys(map(str, range(20_001)), 0)}),
 )
 SCHEMA_VERSION = Rule(
     id="wire.schema-version",
