@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ferrum_verify.documents.memory_plan import DynamicDescriptor, StaticAllocation
@@ -9,44 +10,36 @@ from ferrum_verify.findings import pointer
 from ferrum_verify.sizes import SizeError, demand_bytes, maximal_shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.documents.storage import StorageProfile
 
 Row: TypeAlias = StaticAllocation | DynamicDescriptor
 
 
-class ResourceRows:
-    """All static and dynamic rows of one memory plan; of rows with one id the first counts."""
+class ResourceRows(dict[str, Row]):
+    """All static and dynamic rows of one memory plan by id; of rows with one id the first."""
 
     def __init__(self, memory: MemoryPlan, place: str) -> None:
+        super().__init__()
+        self._memory = memory
         self._place = place
-        self._entries: dict[str, tuple[str, int, Row]] = {}
-        for index, allocation in enumerate(memory.static_allocations):
-            self._entries.setdefault(
-                allocation.resource_id, ("static_allocations", index, allocation)
-            )
-        for index, descriptor in enumerate(memory.dynamic_descriptors):
-            self._entries.setdefault(
-                descriptor.base_resource_id, ("dynamic_descriptors", index, descriptor)
-            )
+        for allocation in memory.static_allocations:
+            self.setdefault(allocation.resource_id, allocation)
+        for descriptor in memory.dynamic_descriptors:
+            self.setdefault(descriptor.base_resource_id, descriptor)
 
-    def __contains__(self, resource_id: str) -> bool:
-        return resource_id in self._entries
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def get(self, resource_id: str) -> Row | None:
-        """The row of a resource, or None if the memory plan has none."""
-        entry = self._entries.get(resource_id)
-        return None if entry is None else entry[2]
+    @cached_property
+    def _positions(self) -> dict[str, str]:
+        positions: dict[str, str] = {}
+        for index, allocation in enumerate(self._memory.static_allocations):
+            positions.setdefault(allocation.resource_id, f"static_allocations/{index}")
+        for index, descriptor in enumerate(self._memory.dynamic_descriptors):
+            positions.setdefault(descriptor.base_resource_id, f"dynamic_descriptors/{index}")
+        return positions
 
     def pointer(self, resource_id: str, *steps: str | int) -> str:
         """The JSON pointer of a resource's row, or of a member of it."""
-        table, index, _ = self._entries[resource_id]
-        return pointer(self._place, table, index, *steps)
+        return pointer(f"{self._place}/{self._positions[resource_id]}", *steps)
 
 
 def maximal_logical_bytes(row: Row) -> int | None:

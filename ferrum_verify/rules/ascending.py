@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,18 +17,16 @@ class OrderFault:
     text: str
 
 
-def first_fault(keys: Sequence[Any], names: Sequence[str] | None = None) -> OrderFault | None:
+def first_fault(keys: Sequence[Any], name: Callable[[Any], str] = str) -> OrderFault | None:
     """The first key that is not greater than the one before, or None if all are.
 
-    ``names`` are what the keys are called in the text, if not the keys themselves.
+    ``name`` says what a key is called in the text.
     """
     for position in range(1, len(keys)):
         before, key = keys[position - 1], keys[position]
         if before < key:
             continue
-        name = str(key) if names is None else names[position]
         if before == key:
-            return OrderFault(position, f"{name} stands twice")
-        earlier = str(before) if names is None else names[position - 1]
-        return OrderFault(position, f"{name} stands after {earlier}")
+            return OrderFault(position, f"{name(key)} stands twice")
+        return OrderFault(position, f"{name(key)} stands after {name(before)}")
     return None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule, pointer
-from ferrum_verify.resource_rows import ResourceRows, describe_profile
+from ferrum_verify.resource_rows import describe_profile
 from ferrum_verify.rules import operation_ports
+from ferrum_verify.rules.source_integrity import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.documents.primitives import Version
     from ferrum_verify.findings import Finding
+    from ferrum_verify.resource_rows import ResourceRows
+    from ferrum_verify.rules.operation_ports import AcceptedPorts
     from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
@@ -115,14 +118,19 @@ VALUE_ALIGNMENT = Rule(
     ),
 )
 
+# The profiles that a provider accepts at each of its ports, by their blocks.
+_AcceptedBlocks: TypeAlias = dict[tuple[str, int], set[tuple[int, int]]]
 
-def check(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
+
+def check(
+    subject: Subject, catalog: CapabilityCatalog, rows: ResourceRows | None
+) -> Iterator[Finding]:
     """Findings of all rules of a plan against its catalog."""
     yield from _check_device(subject, catalog)
-    rows = None
     if subject.memory is not None:
-        rows = ResourceRows(subject.memory, subject.places.memory)
         yield from _check_profiles(subject, catalog)
+    ports: dict[str, AcceptedPorts] = {}
+    accepted: dict[tuple[str, str], _AcceptedBlocks] = {}
     providers: dict[tuple[str, str], list[Provider]] = {}
     for operation_id, offered in catalog.providers.items():
         for provider in offered:
@@ -133,7 +141,9 @@ def check(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
         if operation is None or operation.version != node.operation_version:
             yield _unknown_operation(node, operation, place)
             continue
-        yield from operation_ports.check_node(node, operation, place)
+        if node.operation_id not in ports:
+            ports[node.operation_id] = operation_ports.accepted_ports(operation)
+        yield from operation_ports.check_node(node, ports[node.operation_id], place)
         if node.provider_resources.provider_id != node.selection.selected_provider:
             continue  # whose contract counts is already in doubt
         yield from _check_requirements(node, operation, place)
@@ -150,7 +160,11 @@ def check(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
             continue  # which of them counts is in doubt
         yield from _check_provider(node, operation, selected[0], place)
         if rows is not None:
-            yield from _check_storage(node, selected[0], rows, place)
+            provider = selected[0]
+            key = (node.operation_id, provider.provider_id)
+            if key not in accepted:
+                accepted[key] = _accepted_blocks(provider)
+            yield from _check_storage(node, accepted[key], rows, place)
 
 
 def _check_device(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
@@ -188,9 +202,9 @@ def _check_device(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Find
 
 def _check_profiles(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
     assert subject.memory is not None
-    offered = catalog.device.dynamic_storage_profiles
+    offered = {profile.blocks for profile in catalog.device.dynamic_storage_profiles}
     for index, row in enumerate(subject.memory.dynamic_descriptors):
-        if row.storage.profile not in offered:
+        if row.storage.profile.blocks not in offered:
             yield NOT_ON_DEVICE.finding(
                 f"The dynamic resource {row.base_resource_id} is stored as "
                 f"{describe_profile(row.storage.profile)}, which device {catalog.device.id} does "
@@ -275,8 +289,8 @@ def _check_provider(
     for what, where, actual, expected in facts:
         if actual != expected:
             yield IMPLEMENTATION.finding(
-                f"Node {node.id} was compiled with the {what} {actual} of {provider.provider_id}, "
-                f"but the catalog's is {expected}.",
+                f"Node {node.id} was compiled with the {what} {short(actual)} of "
+                f"{provider.provider_id}, but the catalog's is {short(expected)}.",
                 where,
                 expected=expected,
                 actual=actual,
@@ -289,24 +303,28 @@ def _check_provider(
         )
 
 
-def _check_storage(
-    node: PlanNode, provider: Provider, rows: ResourceRows, place: str
-) -> Iterator[Finding]:
-    ports = {
-        (port.role, port.ordinal): port.storage
+def _accepted_blocks(provider: Provider) -> _AcceptedBlocks:
+    return {
+        (port.role, port.ordinal): {each.blocks for each in port.storage.accepted_profiles}
         for port in reversed(provider.dynamic_storage_bindings)
     }
+
+
+def _check_storage(
+    node: PlanNode, accepted: _AcceptedBlocks, rows: ResourceRows, place: str
+) -> Iterator[Finding]:
     for index, binding in enumerate(node.values):
-        accepted = ports.get((binding.role, binding.ordinal))
+        blocks = accepted.get((binding.role, binding.ordinal), ())
         for component in binding.storage.components:
             row = rows.get(component.resource_id)
             if row is None or isinstance(row, StaticAllocation):
                 continue
-            if accepted is None or not accepted.accepts(row.storage.profile):
+            if row.storage.profile.blocks not in blocks:
                 yield STORAGE.finding(
                     f"Value {binding.value_id} lies in {component.resource_id}, stored as "
-                    f"{describe_profile(row.storage.profile)}, which {provider.provider_id} does "
-                    f"not accept at {binding.role} {binding.ordinal} of node {node.id}.",
+                    f"{describe_profile(row.storage.profile)}, which "
+                    f"{node.selection.selected_provider} does not accept at {binding.role} "
+                    f"{binding.ordinal} of node {node.id}.",
                     f"{place}/values/{index}/storage",
                     actual=row.storage.profile.to_wire(),
                 )

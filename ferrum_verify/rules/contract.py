@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrum_verify.resource_rows import ResourceRows
 from ferrum_verify.rules import (
     catalog_provenance,
     declarations,
@@ -26,11 +27,14 @@ if TYPE_CHECKING:
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Findings of all contract rules that the parts at hand allow to judge."""
-    yield from workspace.check(subject)
+    rows = None
+    if subject.memory is not None:
+        rows = ResourceRows(subject.memory, subject.places.memory)
+    yield from workspace.check(subject, rows)
     if subject.catalog is not None:
         yield from declarations.check(subject.catalog, subject.places.catalog)
-        yield from catalog_provenance.check(subject, subject.catalog)
+        yield from catalog_provenance.check(subject, subject.catalog, rows)
     if subject.program is not None:
-        yield from program_provenance.check(subject, subject.program)
+        yield from program_provenance.check(subject, subject.program, rows)
     if subject.policy is not None:
         yield from policy_provenance.check(subject, subject.policy)

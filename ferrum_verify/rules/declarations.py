@@ -242,7 +242,7 @@ def _check_provider(
         for position, profile in enumerate(port.storage.accepted_profiles):
             if (fault := profile_fault(profile)) is not None:
                 yield ILLEGAL_PROFILE.finding(
-                    f"{name} accepts {fault} at {port.role} {port.ordinal} of {operation_id}.",
+                    f"{name} accepts, at {port.role} {port.ordinal} of {operation_id}, {fault}.",
                     f"{where}/storage/accepted_profiles/{position}",
                     actual=profile.to_wire(),
                 )

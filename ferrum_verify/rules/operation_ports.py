@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.node_ports import bindings_by_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from pydantic import JsonValue
 
     from ferrum_verify.documents.catalog import Operation, TensorContract
     from ferrum_verify.documents.node import PlanNode, ValueBinding
@@ -48,49 +50,91 @@ PORT = Rule(
 )
 
 
-def check_node(node: PlanNode, operation: Operation, place: str) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True)
+class _AcceptedPort:
+    """What an operation accepts at one port, ready to be compared with many nodes."""
+
+    contract: TensorContract
+    element_types: frozenset[str]
+    exact: tuple[int | None, ...]
+
+    def accepts(self, binding: ValueBinding) -> bool:
+        dimensions = binding.tensor.dimensions
+        return (
+            binding.access == self.contract.access
+            and binding.alias == self.contract.alias
+            and binding.tensor.element_type in self.element_types
+            and len(dimensions) == len(self.exact)
+            and all(
+                wanted is None or wanted == dimension
+                for wanted, dimension in zip(self.exact, dimensions, strict=True)
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedPorts:
+    """The ports of an operation."""
+
+    operation: Operation
+    ports: dict[tuple[str, int], _AcceptedPort]
+
+
+def accepted_ports(operation: Operation) -> AcceptedPorts:
+    """What an operation accepts at each of its ports."""
+    ports = {
+        (role, ordinal): _AcceptedPort(
+            contract,
+            frozenset(contract.element_types),
+            tuple(map(_exact, contract.dimensions)),
+        )
+        for role, contracts in (("input", operation.inputs), ("output", operation.outputs))
+        for ordinal, contract in enumerate(contracts)
+    }
+    return AcceptedPorts(operation, ports)
+
+
+def _exact(dimension: JsonValue) -> int | None:
+    # Other forms than an exact dimension are not part of the described format.
+    exact = dimension.get("exact") if isinstance(dimension, dict) else None
+    return exact if isinstance(exact, int) else None
+
+
+def check_node(node: PlanNode, accepted: AcceptedPorts, place: str) -> Iterator[Finding]:
     """Findings of the ports of one node that stands at the pointer ``place``."""
-    if len(bindings_by_port(node)) != len(node.values):
-        return  # which binding of a port counts is in doubt, as the value rules say
+    ports, operation = accepted.ports, accepted.operation
     bound = {(binding.role, binding.ordinal) for binding in node.values}
-    inputs, outputs = operation.inputs, operation.outputs
-    required = {("input", ordinal) for ordinal in range(len(inputs))}
-    required |= {("output", ordinal) for ordinal in range(len(outputs))}
-    if bound != required:
-        missing = [f"no {role} {ordinal}" for role, ordinal in sorted(required - bound)]
-        extra = [f"{role} {ordinal}" for role, ordinal in sorted(bound - required)]
+    if len(bound) != len(node.values):
+        return  # which binding of a port counts is in doubt, as the value rules say
+    if bound != ports.keys():
+        missing = [f"no {role} {ordinal}" for role, ordinal in sorted(ports.keys() - bound)]
+        extra = [f"{role} {ordinal}" for role, ordinal in sorted(bound - ports.keys())]
         yield PORTS.finding(
             f"Node {node.id} binds {', '.join([*missing, *extra])}, but {operation.id} has "
-            f"{len(inputs)} inputs and {len(outputs)} outputs.",
+            f"{len(operation.inputs)} inputs and {len(operation.outputs)} outputs.",
             f"{place}/values",
         )
     for index, binding in enumerate(node.values):
-        contracts = inputs if binding.role == "input" else outputs
-        if binding.ordinal >= len(contracts):
-            continue
-        if differences := list(_differences(binding, contracts[binding.ordinal])):
+        port = ports.get((binding.role, binding.ordinal))
+        if port is not None and not port.accepts(binding):
             yield PORT.finding(
                 f"Node {node.id} binds {binding.value_id} to {binding.role} {binding.ordinal} of "
-                f"{operation.id}, but {' and '.join(differences)}.",
+                f"{operation.id}, but {' and '.join(_differences(binding, port))}.",
                 f"{place}/values/{index}",
             )
 
 
-def _differences(binding: ValueBinding, contract: TensorContract) -> Iterator[str]:
+def _differences(binding: ValueBinding, port: _AcceptedPort) -> Iterator[str]:
+    contract, tensor = port.contract, binding.tensor
     if binding.access != contract.access:
         yield f"the access is {binding.access}, not {contract.access}"
     if binding.alias != contract.alias:
         yield "the alias policy is another"
-    tensor = binding.tensor
-    if tensor.element_type not in contract.element_types:
+    if tensor.element_type not in port.element_types:
         yield f"{tensor.element_type} is none of {', '.join(contract.element_types)}"
-    if len(tensor.dimensions) != len(contract.dimensions):
-        yield f"the rank is {len(tensor.dimensions)}, not {len(contract.dimensions)}"
+    if len(tensor.dimensions) != len(port.exact):
+        yield f"the rank is {len(tensor.dimensions)}, not {len(port.exact)}"
         return
-    for axis, (dimension, wanted) in enumerate(
-        zip(tensor.dimensions, contract.dimensions, strict=True)
-    ):
-        # Other forms than an exact dimension are not part of the described format.
-        exact = wanted.get("exact") if isinstance(wanted, dict) else None
-        if isinstance(exact, int) and dimension != exact:
-            yield f"axis {axis} is {dimension:,} long, not {exact:,}"
+    for axis, (dimension, wanted) in enumerate(zip(tensor.dimensions, port.exact, strict=True)):
+        if wanted is not None and dimension != wanted:
+            yield f"axis {axis} is {dimension:,} long, not {wanted:,}"

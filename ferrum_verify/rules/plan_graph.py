@@ -235,11 +235,9 @@ def _differ(
 def _unreferenced(
     rows: ResourceRows, used: set[str], orphaned: set[tuple[str, str]]
 ) -> Iterator[Finding]:
-    for resource_id in rows:
+    for resource_id, row in rows.items():
         if resource_id in used:
             continue
-        row = rows.get(resource_id)
-        assert row is not None
         if row.lifetime in ("step", "invocation") or _owner(row) in orphaned:
             # Slots and liveness rows miss its user; or the node that should name it does not.
             continue

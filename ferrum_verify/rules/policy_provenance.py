@@ -163,9 +163,9 @@ def _words(key: tuple[int, int, int]) -> str:
 
 def _check_profiles(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
     assert subject.memory is not None
-    allowed = policy.memory.dynamic_storage_profile_order
+    allowed = {profile.blocks for profile in policy.memory.dynamic_storage_profile_order}
     for index, row in enumerate(subject.memory.dynamic_descriptors):
-        if row.storage.profile not in allowed:
+        if row.storage.profile.blocks not in allowed:
             yield PROFILE.finding(
                 f"The dynamic resource {row.base_resource_id} is stored as "
                 f"{describe_profile(row.storage.profile)}, which policy {policy.policy_id} does "

@@ -8,7 +8,6 @@ from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.documents.primitives import variant_tag
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
 from ferrum_verify.node_ports import bindings_by_port
-from ferrum_verify.resource_rows import ResourceRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
         ProgramState,
     )
     from ferrum_verify.findings import Finding
+    from ferrum_verify.resource_rows import ResourceRows
     from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the program of a bundle"
@@ -89,7 +89,7 @@ WEIGHT = Rule(
 )
 
 
-def check(subject: Subject, program: ModelProgram) -> Iterator[Finding]:
+def check(subject: Subject, program: ModelProgram, rows: ResourceRows | None) -> Iterator[Finding]:
     """Findings of all rules of a plan against its program."""
     header, nodes = subject.header, subject.plan_nodes
     if header is not None and header.family_id != program.family_id:
@@ -111,13 +111,11 @@ def check(subject: Subject, program: ModelProgram) -> Iterator[Finding]:
     if known != planned.keys():
         said = []
         if missing := sorted(known - planned.keys()):
-            said.append(f"leaves out {', '.join(missing)}")
+            said.append(f"lacks {', '.join(missing)}, which the program has")
         if extra := sorted(planned.keys() - known):
-            said.append(f"adds {', '.join(extra)}")
-        yield NODES.finding(
-            f"Of the program's nodes, the plan {' and '.join(said)}.", subject.places.nodes
-        )
-    yield from _check_states(subject, nodes, program)
+            said.append(f"has {', '.join(extra)}, which the program lacks")
+        yield NODES.finding(f"The plan {' and '.join(said)}.", subject.places.nodes)
+    yield from _check_states(subject, nodes, program, rows)
     yield from _check_weights(subject, nodes, program)
 
 
@@ -161,19 +159,21 @@ def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Fin
 
 
 def _check_states(
-    subject: Subject, nodes: Sequence[PlanNode], program: ModelProgram
+    subject: Subject,
+    nodes: Sequence[PlanNode],
+    program: ModelProgram,
+    rows: ResourceRows | None,
 ) -> Iterator[Finding]:
     states = {state.value_id: state for state in program.states}
-    rows = None
-    if subject.memory is not None:
-        rows = ResourceRows(subject.memory, subject.places.memory)
     judged: set[str] = set()
     for index, node in enumerate(nodes):
         place = f"{subject.places.nodes}/{index}"
-        bound = {binding.value_id for binding in node.values}
         effects = {effect.state_value_id: effect.state_id for effect in node.state_effects}
         # The graph rules find effects on values that are not bound.
-        unbound = {state for value, state in effects.items() if value not in bound}
+        unbound = set()
+        if effects:
+            bound = {binding.value_id for binding in node.values}
+            unbound = {state for value, state in effects.items() if value not in bound}
         for position, binding in enumerate(node.values):
             state = states.get(binding.value_id)
             stated = effects.pop(binding.value_id, None)

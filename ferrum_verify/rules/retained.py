@@ -122,7 +122,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             f"The retained completion values do not strictly ascend: {fault.text}.",
             f"{place}/{fault.position}",
         )
-    outputs = _outputs(nodes)
+    outputs = _outputs(nodes, {each.value_id for each in retained})
     writes_of = _writes_of(nodes, {each.resource_id for each in retained})
     for index, value in enumerate(retained):
         where = f"{place}/{index}"
@@ -158,12 +158,12 @@ def _unproduced(value: RetainedCompletionValue, nodes: Sequence[PlanNode], where
 
 
 def _outputs(
-    nodes: Sequence[PlanNode],
+    nodes: Sequence[PlanNode], wanted: set[str]
 ) -> dict[str, list[tuple[int, PlanNode, ValueBinding]]]:
     outputs: dict[str, list[tuple[int, PlanNode, ValueBinding]]] = {}
     for position, node in enumerate(nodes):
         for binding in node.values:
-            if binding.role == "output":
+            if binding.role == "output" and binding.value_id in wanted:
                 outputs.setdefault(binding.value_id, []).append((position, node, binding))
     return outputs
 

@@ -247,6 +247,6 @@ def _keys_sorted(document: str, lost: str, place: str) -> Finding:
     )
 
 
-def short(fingerprint: str) -> str:
-    """The first digits of a fingerprint, enough to tell two apart in a sentence."""
-    return f"{fingerprint[:12]}…"
+def short(name: str) -> str:
+    """A name as it is, a fingerprint by its first digits: enough to tell two apart."""
+    return f"{name[:12]}…" if len(name) == 64 else name

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.resource_rows import ResourceRows
 from ferrum_verify.rules import aliases, retained, value_rows
 from ferrum_verify.rules.aliases import AliasClasses
 from ferrum_verify.rules.value_uses import Definition, collect
@@ -17,6 +18,7 @@ from ferrum_verify.rules.value_uses import Definition, collect
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ferrum_verify.documents.node import StorageComponent
     from ferrum_verify.findings import Finding
     from ferrum_verify.rules.value_uses import Value
     from ferrum_verify.subject import Subject
@@ -88,7 +90,9 @@ def check(subject: Subject) -> Iterator[Finding]:
     classes = AliasClasses(nodes)
     yield from _check_overlaps(values, classes)
     yield from aliases.check(subject, values)
-    yield from value_rows.check(subject, values)
+    if subject.memory is not None:
+        rows = ResourceRows(subject.memory, subject.places.memory)
+        yield from value_rows.check(values, rows)
     yield from retained.check(subject)
 
 
@@ -134,20 +138,32 @@ def _check_value(value: Value) -> Iterator[Finding]:
 
 
 def _check_overlaps(values: Mapping[str, Value], classes: AliasClasses) -> Iterator[Finding]:
-    ranges: dict[str, list[_Range]] = {}
+    alone: dict[str, tuple[StorageComponent, Definition]] = {}
+    shared: dict[str, list[_Range]] = {}
     for value in values.values():
         definition = value.accepted
-        if definition.malformed is None:
-            for component in definition.binding.storage.components:
-                start = component.offset_bytes
-                ranges.setdefault(component.resource_id, []).append(
-                    (start, start + component.length_bytes, definition)
-                )
+        if definition.malformed is not None:
+            continue
+        for component in definition.binding.storage.components:
+            resource_id = component.resource_id
+            if resource_id not in alone:
+                alone[resource_id] = (component, definition)
+                continue
+            if resource_id not in shared:
+                shared[resource_id] = [_range(*alone[resource_id])]
+            shared[resource_id].append(_range(component, definition))
     reported: set[tuple[str, str]] = set()
-    for resource_id, taken in ranges.items():
-        if len(taken) > 1:
-            taken.sort(key=lambda each: each[:2])
-            yield from _sweep(resource_id, taken, classes, reported)
+    for resource_id, taken in shared.items():
+        taken.sort(key=lambda each: each[:2])
+        yield from _sweep(resource_id, taken, classes, reported)
+
+
+def _range(component: StorageComponent, definition: Definition) -> _Range:
+    return (
+        component.offset_bytes,
+        component.offset_bytes + component.length_bytes,
+        definition,
+    )
 
 
 def _sweep(

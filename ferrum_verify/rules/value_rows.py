@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.resource_rows import ResourceRows, maximal_logical_bytes
+from ferrum_verify.resource_rows import maximal_logical_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ferrum_verify.documents.node import StorageComponent
     from ferrum_verify.findings import Finding
-    from ferrum_verify.resource_rows import Row
+    from ferrum_verify.resource_rows import ResourceRows, Row
     from ferrum_verify.rules.value_uses import Definition, Value
-    from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (values)"
 _FINGERPRINTS = "execution-plan format, «Canonical fingerprints» (`logical_layout_fingerprint`)"
@@ -74,28 +73,27 @@ LAYOUT_UNDECIDED = Rule(
 )
 
 
-def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
+def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
     """Findings of all rules of values in their rows."""
-    if subject.memory is None:
-        return
-    rows = ResourceRows(subject.memory, subject.places.memory)
-    residents: dict[str, list[Definition]] = {}
     limits: dict[str, int | None] = {}
+    # For each resource a value in it that is not contiguous, or None if all are.
+    exotic: dict[str, Definition | None] = {}
     for value in values.values():
         definition = value.accepted
         if definition.malformed is not None:
             continue
+        is_exotic = not isinstance(definition.binding.tensor.layout, str)
         for position, component in enumerate(definition.binding.storage.components):
             resource_id = component.resource_id
-            row = rows.get(resource_id)
-            if row is None:
-                continue  # the graph rules miss it
-            if resource_id in residents:
-                residents[resource_id].append(definition)
-            else:
-                residents[resource_id] = [definition]
+            if resource_id not in limits:
+                row = rows.get(resource_id)
+                if row is None:
+                    continue  # the graph rules miss it
                 limits[resource_id] = maximal_logical_bytes(row)
+                exotic[resource_id] = None
                 yield from _check_row(definition, component, row, rows)
+            if is_exotic:
+                exotic[resource_id] = definition
             limit = limits[resource_id]
             end = component.offset_bytes + component.length_bytes
             if limit is not None and end > limit:
@@ -106,7 +104,7 @@ def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
                     expected=limit,
                     actual=end,
                 )
-    yield from _check_layouts(residents, rows)
+    yield from _check_layouts(exotic, rows)
 
 
 def _check_row(
@@ -130,16 +128,14 @@ def _check_row(
 
 
 def _check_layouts(
-    residents: Mapping[str, list[Definition]], rows: ResourceRows
+    exotic: Mapping[str, Definition | None], rows: ResourceRows
 ) -> Iterator[Finding]:
     undecided = []
-    for resource_id, definitions in residents.items():
-        row = rows.get(resource_id)
-        assert row is not None
+    for resource_id, other in exotic.items():
+        row = rows[resource_id]
         if row.kind != "value":
             continue
         layout = row.storage.logical_layout_fingerprint
-        other = next((each for each in definitions if _is_not_contiguous(each)), None)
         if other is None:
             if layout != CONTIGUOUS_LAYOUT_FINGERPRINT:
                 yield LAYOUT.finding(
@@ -167,7 +163,3 @@ def _check_layouts(
             f"{other.binding.value_id} is not contiguous.",
             rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
         )
-
-
-def _is_not_contiguous(definition: Definition) -> bool:
-    return not isinstance(definition.binding.tensor.layout, str)

@@ -10,7 +10,8 @@ from ferrum_verify.value_storage import malformed_reason
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ferrum_verify.documents.node import PlanNode, ValueBinding
+    from ferrum_verify.documents.node import PlanNode, ValueBinding, ValueStorage
+    from ferrum_verify.documents.tensor import Tensor
 
 
 @dataclass(slots=True)
@@ -27,9 +28,9 @@ class Definition:
         """Whether another binding of the value has the same tensor, usage and storage."""
         own = self.binding
         return (
-            own.storage == binding.storage
-            and own.tensor == binding.tensor
-            and own.usage == binding.usage
+            own.usage == binding.usage
+            and same_storage(own.storage, binding.storage)
+            and same_tensor(own.tensor, binding.tensor)
         )
 
 
@@ -44,6 +45,31 @@ class Value:
     value_id: str
     accepted: Definition
     others: list[Definition] = field(default_factory=list)
+
+
+def same_tensor(left: Tensor, right: Tensor) -> bool:
+    """Whether two tensors are equal; field by field, which is much faster than as models."""
+    return (
+        left.dimensions == right.dimensions
+        and left.element_type == right.element_type
+        and left.layout == right.layout
+    )
+
+
+def same_storage(left: ValueStorage, right: ValueStorage) -> bool:
+    """Whether two values have the same components; compared as ``same_tensor`` does."""
+    if len(left.components) != len(right.components):
+        return False
+    for one, other in zip(left.components, right.components, strict=True):
+        if (
+            one.resource_id != other.resource_id
+            or one.offset_bytes != other.offset_bytes
+            or one.length_bytes != other.length_bytes
+            or one.element_type != other.element_type
+            or one.component_id != other.component_id
+        ):
+            return False
+    return True
 
 
 def collect(nodes: Sequence[PlanNode], place: str) -> dict[str, Value]:

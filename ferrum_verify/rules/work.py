@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.documents.node import TokenWork
 from ferrum_verify.findings import Example, Rule, Swap
@@ -78,13 +78,13 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
             f"{where}/projections",
         )
         return
-    names = [_axis(projection) for projection in work.projections]
-    if (fault := first_fault([each.key for each in work.projections], names)) is not None:
+    keys = [projection.key for projection in work.projections]
+    if (fault := first_fault(keys, _axis_of_key)) is not None:
         yield PROJECTION_ORDER.finding(
             f"The projections of node {node.id} do not strictly ascend: {fault.text}.",
             f"{where}/projections/{fault.position}",
         )
-    if source not in work.projections:
+    if source.key not in keys:
         yield SOURCE_NOT_PROJECTED.finding(
             f"The work of node {node.id} is counted along {_axis(source)}, which is none of its "
             "projections.",
@@ -129,4 +129,9 @@ def _unmatched(ports: Mapping[tuple[Role, int], ValueBinding], axis: TokenAxis) 
 
 
 def _axis(axis: TokenAxis) -> str:
-    return f"axis {axis.axis} of {axis.value_id} ({axis.role} {axis.ordinal})"
+    return _axis_of_key(axis.key)
+
+
+def _axis_of_key(key: tuple[Any, ...]) -> str:
+    value_id, is_output, ordinal, axis, *_ = key
+    return f"axis {axis} of {value_id} ({'output' if is_output else 'input'} {ordinal})"

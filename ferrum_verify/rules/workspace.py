@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.resource_rows import ResourceRows, describe_profile
+from ferrum_verify.resource_rows import describe_profile
 from ferrum_verify.rules import estimates
 from ferrum_verify.rules.integrity import estimate_holds
 from ferrum_verify.rules.workspace_ceilings import (
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
+    from ferrum_verify.resource_rows import ResourceRows
     from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
@@ -100,12 +101,11 @@ VALUE_ALIGNMENT = Rule(
 )
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: Subject, rows: ResourceRows | None) -> Iterator[Finding]:
     """Findings of all rules of estimates and workspace rows."""
     nodes, memory = subject.plan_nodes, subject.memory
     if nodes is None:
         return
-    rows = None if memory is None else ResourceRows(memory, subject.places.memory)
     workspaces: list[Workspace] = []
     for index, node in enumerate(nodes):
         findings = list(estimates.check_node(node, f"{subject.places.nodes}/{index}"))
@@ -129,7 +129,7 @@ def _workspaces(node: PlanNode, rows: ResourceRows) -> Iterator[Workspace]:
             continue  # that only one of the two is there is for the graph rules to say
         row = rows.get(resource_id)
         if row is not None:
-            yield Workspace(part, node, estimate, resource_id, row, rows.pointer(resource_id))
+            yield Workspace(part, node, estimate, resource_id, row, rows)
 
 
 def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> Iterator[Finding]:
@@ -151,14 +151,14 @@ def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> It
 
 
 def _check_row(workspace: Workspace) -> Iterator[Finding]:
-    row, estimate, place = workspace.row, workspace.estimate, workspace.place
+    row, estimate = workspace.row, workspace.estimate
     if not _has_its_kind(workspace):
         kind = row.kind
         what = "a value" if isinstance(kind, str) else f"the {kind.tag} of node {kind.node_id}"
         yield KIND.finding(
             f"Node {workspace.node.id} names {workspace.resource_id} as its {workspace.part} "
             f"resource, but that is {what}.",
-            f"{place}/kind",
+            workspace.at("kind"),
             expected={workspace.part: {"node_id": workspace.node.id}},
             actual=kind if isinstance(kind, str) else kind.to_wire(),
         )
@@ -167,7 +167,7 @@ def _check_row(workspace: Workspace) -> Iterator[Finding]:
         yield LIFETIME.finding(
             f"The {workspace.name} lives for one {row.lifetime}, but its estimate has scope "
             f"{estimate.scope}.",
-            f"{place}/lifetime",
+            workspace.at("lifetime"),
             expected=estimate.scope,
             actual=row.lifetime,
         )
@@ -175,7 +175,7 @@ def _check_row(workspace: Workspace) -> Iterator[Finding]:
         yield ALIGNMENT.finding(
             f"The {workspace.name} is aligned to {row.alignment_bytes:,} bytes, but its estimate "
             f"asks for {estimate.alignment_bytes:,}.",
-            f"{place}/alignment_bytes",
+            workspace.at("alignment_bytes"),
             expected=estimate.alignment_bytes,
             actual=row.alignment_bytes,
         )
@@ -184,14 +184,14 @@ def _check_row(workspace: Workspace) -> Iterator[Finding]:
         yield PROFILE.finding(
             f"The {workspace.name} is stored as {describe_profile(row.storage.profile)}, but its "
             f"estimate accepts {accepted or 'nothing'}.",
-            f"{place}/storage/profile",
+            workspace.at("storage/profile"),
             actual=row.storage.profile.to_wire(),
         )
     layout = row.storage.logical_layout_fingerprint
     if layout != OPAQUE_LAYOUT_FINGERPRINT and not isinstance(row, StaticAllocation):
         yield LAYOUT.finding(
             f"The {workspace.name} does not have the layout of opaque bytes.",
-            f"{place}/storage/logical_layout_fingerprint",
+            workspace.at("storage/logical_layout_fingerprint"),
             expected=OPAQUE_LAYOUT_FINGERPRINT,
             actual=layout,
         )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.documents.node import PlanNode, WorkspaceEstimate
     from ferrum_verify.findings import Finding
-    from ferrum_verify.resource_rows import Row
+    from ferrum_verify.resource_rows import ResourceRows, Row
     from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
@@ -79,14 +79,18 @@ INSTANCES = Rule(
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """One workspace of one node, and its row in the memory plan at the pointer ``place``."""
+    """One workspace of one node, and its row in the memory plan."""
 
     part: str
     node: PlanNode
     estimate: WorkspaceEstimate
     resource_id: str
     row: Row
-    place: str
+    rows: ResourceRows
+
+    def at(self, member: str) -> str:
+        """The JSON pointer of a member of the row."""
+        return f"{self.rows.pointer(self.resource_id)}/{member}"
 
     @property
     def name(self) -> str:
@@ -131,7 +135,7 @@ def check_size(workspace: Workspace) -> Iterator[Finding]:
         yield SIZE.finding(
             f"The {workspace.name} has the demand {_words(row.demand)}, but its estimate asks for "
             f"{_words(formula)}.",
-            f"{workspace.place}/demand",
+            workspace.at("demand"),
             expected=expected.to_wire(),
             actual=row.demand.to_wire(),
         )
@@ -139,7 +143,7 @@ def check_size(workspace: Workspace) -> Iterator[Finding]:
 
 def _check_static(workspace: Workspace, row: StaticAllocation) -> Iterator[Finding]:
     formula = workspace.estimate.size_formula
-    where = f"{workspace.place}/per_instance_bytes"
+    where = workspace.at("per_instance_bytes")
     if workspace.estimate.scope != "plan":
         return  # a static row lives for longer, which is said as such
     if not isinstance(formula, Fixed):
@@ -192,7 +196,7 @@ def _check_instances(
             yield INSTANCES.finding(
                 f"The {workspace.name} has {instances:,} instances, but the plan runs at most "
                 f"{expected:,} sequences.",
-                f"{workspace.place}/theoretical_maximum_instances",
+                workspace.at("theoretical_maximum_instances"),
                 expected=expected,
                 actual=instances,
             )
@@ -200,7 +204,7 @@ def _check_instances(
             yield SIZE.finding(
                 f"The {workspace.name} is sized for {sequences:,} sequences, but the plan runs at "
                 f"most {expected:,}.",
-                f"{workspace.place}/demand",
+                workspace.at("demand"),
                 expected=expected,
                 actual=sequences,
             )
@@ -231,7 +235,7 @@ def _check_tokens(
             yield SIZE.finding(
                 f"The {workspace.name} is sized for {tokens:,} tokens, but the plan schedules at "
                 f"most {expected:,}.",
-                f"{workspace.place}/demand",
+                workspace.at("demand"),
                 expected=expected,
                 actual=tokens,
             )
