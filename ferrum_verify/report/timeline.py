@@ -86,7 +86,12 @@ def _schedule(
     for name, (node, letter) in zip(names, rows, strict=True):
         width = max(column(node.end) - column(node.start), 1)
         lines.append(f"{name:<{indent}}{' ' * column(node.start)}{letter * width}")
-    lines.append(f"{'':<{indent}}{' ' * column(schedule.at)}^ time {schedule.at}")
+    place = indent + column(schedule.at)
+    label = f"time {schedule.at}"
+    if place + len(label) + 2 > columns:
+        lines.append(f"{label} ^".rjust(place + 1))
+    else:
+        lines.append(f"{'^':>{place + 1}} {label}")
     if hidden:
         lines.append(f"({hidden:,} more nodes of the schedule are not drawn)")
     return lines

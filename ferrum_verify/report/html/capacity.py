@@ -1,0 +1,111 @@
+"""Where the device's bytes go, and how many sequences of how many tokens have room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.frontier import CURVE_POINTS, Headroom, capacity_of, curve
+from ferrum_verify.report.html.picture import exact
+from ferrum_verify.report.wording import byte_count, plural
+from ferrum_verify.sizes import SizeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferrum_verify.documents.memory_plan import MemoryPlan
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.subject import Subject
+
+SIZE_FAMILIES = frozenset({"wire", "static", "descriptor", "pool", "slot", "liveness"})
+"""The families whose errors leave the sizes of a plan, or what shares them, in doubt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the device's bytes; ``percent`` is of all of them."""
+
+    name: str
+    style: str
+    bytes: int
+    percent: float
+
+    @property
+    def words(self) -> str:
+        """The part's bytes in words, exact where those are rounded."""
+        short = byte_count(self.bytes)
+        return short if short.endswith(" B") else f"{short} ({self.bytes:,} bytes)"
+
+
+def capacity_parts(memory: MemoryPlan) -> list[Part]:
+    """The device's bytes, from what is always taken to what is left; empty where a plan's own
+    totals do not fit its device, which the capacity rules report.
+    """
+    spoken_for = memory.static_bytes + memory.minimum_runnable_request_bytes
+    free = memory.usable_capacity_bytes - spoken_for
+    granted = memory.usable_capacity_bytes + memory.reserve_bytes
+    outside = memory.device_capacity_bytes - granted
+    if free < 0 or outside < 0 or memory.device_capacity_bytes == 0:
+        return []
+    parts = (
+        ("static allocations", "plan", memory.static_bytes),
+        ("request, smallest", "request", memory.minimum_request_bytes),
+        ("sequence, smallest", "sequence", memory.minimum_sequence_bytes),
+        ("step, smallest", "step", memory.minimum_step_bytes),
+        ("invocation, smallest", "invocation", memory.minimum_invocation_peak_bytes),
+        ("free for larger batches", "free", free),
+        ("held in reserve", "reserve", memory.reserve_bytes),
+        ("not granted by the policy", "outside", outside),
+    )
+    return [
+        Part(name, style, size, 100 * size / memory.device_capacity_bytes)
+        for name, style, size in parts
+        if size
+    ]
+
+
+def frontier_of(
+    subject: Subject, memory: MemoryPlan, findings: Sequence[Finding]
+) -> list[Headroom]:
+    """The frontier's points from one sequence up; empty where the plan's sizes are in doubt."""
+    if any(each.severity == "error" and each.family in SIZE_FAMILIES for each in findings):
+        return []
+    try:
+        return curve(capacity_of(memory, scheduled_tokens(subject)), CURVE_POINTS)
+    except SizeError:
+        return []
+
+
+def scheduled_tokens(subject: Subject) -> int | None:
+    """The most tokens of one step, where the document says."""
+    if subject.header is not None:
+        return subject.header.maximum_scheduled_tokens
+    if subject.policy is not None:
+        return subject.policy.admission.maximum_scheduled_tokens
+    return None
+
+
+def frontier_data(points: Sequence[Headroom], usable: int) -> dict[str, Any]:
+    """The frontier for the page's script."""
+    return {
+        "usable": exact(usable),
+        "points": [
+            {
+                "sequences": exact(point.sequences),
+                "tokens": exact(point.tokens),
+                "bytes": exact(point.bytes or 0),
+                "memory": point.refused_bytes is not None,
+                "words": point_words(point),
+                "because": point.refused_because,
+            }
+            for point in points
+        ],
+    }
+
+
+def point_words(point: Headroom) -> str:
+    """A point of the frontier in words."""
+    return (
+        f"{plural(point.sequences, 'sequence')} of {plural(point.tokens, 'token')} each: "
+        f"{byte_count(point.bytes or 0)}"
+    )

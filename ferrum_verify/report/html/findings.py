@@ -1,0 +1,157 @@
+"""Findings as the page lists them: by family, each with links to the picture and its rule."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+from ferrum_verify.counterexamples import OverlapCounterexample, ScheduleCounterexample
+from ferrum_verify.documents.json_text import printable
+from ferrum_verify.findings import Family
+from ferrum_verify.report.html.places import named_place, place_of
+from ferrum_verify.report.html.schedules import counterexample_data, counterexample_text
+from ferrum_verify.report.wording import value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferrum_verify.documents.memory_plan import MemoryPlan
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.report.html.picture import Names
+    from ferrum_verify.report.html.places import Place
+    from ferrum_verify.subject import Subject
+
+MAXIMUM_OF_A_RULE = 100
+"""Findings of one rule that a document's list shows; the JSON report has them all."""
+
+_SEVERITIES = ("error", "warning", "note")
+_QUOTED = re.compile("`([^`]*)`")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The parts of a document that have a place in its picture."""
+
+    subject: Subject
+    memory: MemoryPlan
+    names: Names
+    with_arenas: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a message: plain words, or a quoted name with its place in the picture."""
+
+    text: str
+    quoted: bool = False
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingView:
+    """One finding as the page shows it."""
+
+    rule: str
+    label: str
+    judgment: str
+    message: tuple[Piece, ...]
+    location: str
+    expected: str | None
+    actual: str | None
+    place: Place | None
+    counterexample: dict[str, Any] | None
+    counterexample_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleGroup:
+    """The findings of one rule, and how many more there are than are shown."""
+
+    rule: str
+    findings: tuple[FindingView, ...]
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyGroup:
+    """The findings of one family, the worst rule first."""
+
+    family: str
+    rules: tuple[RuleGroup, ...]
+
+
+def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGroup]:
+    """The findings by family and rule."""
+    by_rule: dict[str, dict[str, list[Finding]]] = {}
+    ordered = sorted(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+    for finding in ordered:
+        by_rule.setdefault(finding.family, {}).setdefault(finding.rule, []).append(finding)
+    return [
+        FamilyGroup(
+            family,
+            tuple(
+                RuleGroup(
+                    rule,
+                    tuple(_view(finding, drawn) for finding in alike[:MAXIMUM_OF_A_RULE]),
+                    max(len(alike) - MAXIMUM_OF_A_RULE, 0),
+                )
+                for rule, alike in by_rule[family].items()
+            ),
+        )
+        for family in get_args(Family)
+        if family in by_rule
+    ]
+
+
+def _view(finding: Finding, drawn: Drawn | None) -> FindingView:
+    counterexample = finding.counterexample
+    return FindingView(
+        rule=finding.rule,
+        label="undecided" if finding.undecided else finding.severity,
+        judgment=finding.judgment,
+        message=message_pieces(finding.message, drawn),
+        location=printable(finding.location),
+        expected=_value(finding.expected),
+        actual=_value(finding.actual),
+        place=_place(finding, drawn),
+        counterexample=None
+        if counterexample is None
+        else counterexample_data(counterexample, drawn.names if drawn else None),
+        counterexample_text="" if counterexample is None else counterexample_text(counterexample),
+    )
+
+
+def message_pieces(message: str, drawn: Drawn | None) -> tuple[Piece, ...]:
+    """The message as a sentence, with the names in backticks that the picture shows as links."""
+    text = printable(message)
+    text = text[:1].upper() + text[1:]
+    if not text.endswith((".", "!", "?")):
+        text += "."
+    pieces = []
+    for index, part in enumerate(_QUOTED.split(text)):
+        if index % 2:
+            place = named_place(part, drawn.names) if drawn is not None else None
+            pieces.append(Piece(part, quoted=True, place=place))
+        elif part:
+            pieces.append(Piece(part))
+    return tuple(pieces)
+
+
+def _place(finding: Finding, drawn: Drawn | None) -> Place | None:
+    if drawn is None:
+        return None
+    match finding.counterexample:
+        # The clash is a better place than the slot, which may have hundreds of members.
+        case ScheduleCounterexample(right=clash) | OverlapCounterexample(right=clash):
+            place = named_place(clash.resource, drawn.names)
+            if place is not None:
+                return place
+    place = place_of(finding.location, drawn.subject, drawn.memory, drawn.names)
+    if place is not None and place.view == "bucket" and not drawn.with_arenas:
+        return None
+    return place
+
+
+def _value(value: Any) -> str | None:
+    return None if value is None else printable(value_text(value))

@@ -1,0 +1,274 @@
+"""The timeline as data: nodes along, slots down, each resource a bar over its users.
+
+What the page's script draws is plain JSON. Resources and nodes are named once and meant by
+their position from then on, so that a plan of 64 layers stays well below a megabyte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.documents.demand import (
+    ActualSequences,
+    Affine,
+    BoundedShapeBuckets,
+    Fixed,
+    Pages,
+    Tokens,
+)
+from ferrum_verify.documents.json_text import printable
+from ferrum_verify.order import HappensBefore
+from ferrum_verify.report.wording import plural, pool_name
+from ferrum_verify.sharing import slot_safety
+from ferrum_verify.sizes import UNIT, SizeError, maximal_shape, request_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ferrum_verify.documents.demand import Demand
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
+    from ferrum_verify.report.model import Execution
+    from ferrum_verify.subject import Subject
+
+MAXIMUM_HAZARDS = 200
+"""Hazards that are marked in one slot; a broken slot of a thousand members has half a million."""
+
+LARGEST_EXACT = 2**53 - 1
+"""The largest integer that the page's script reads from JSON without rounding."""
+
+
+def exact(number: int) -> int | str:
+    """An integer for the page's script: as text where JavaScript would round it."""
+    return number if number <= LARGEST_EXACT else str(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Where each node and resource stands in the lists that the page's script reads.
+
+    ``users`` has for each resource the positions of the nodes that list it, ascending.
+    """
+
+    nodes: dict[str, int]
+    resources: dict[str, int]
+    users: dict[str, list[int]]
+
+
+def names_of(subject: Subject, memory: MemoryPlan) -> Names:
+    """The positions of all nodes and resources: dynamic ones first, then static ones."""
+    order = HappensBefore(subject.nodes or ())
+    resources: dict[str, int] = {}
+    for row in memory.dynamic_descriptors:
+        resources.setdefault(row.base_resource_id, len(resources))
+    for allocation in memory.static_allocations:
+        resources.setdefault(allocation.resource_id, len(resources))
+    return Names(order.position, resources, order.users)
+
+
+def picture(subject: Subject, memory: MemoryPlan, names: Names, execution: Execution) -> Any:
+    """Nodes, resources and the groups of rows that the timeline draws."""
+    order = HappensBefore(subject.nodes or ())
+    return {
+        "execution": execution,
+        "nodes": [
+            {
+                "name": printable(node.id),
+                "after": sorted(
+                    names.nodes[name] for name in node.dependencies if name in names.nodes
+                ),
+            }
+            for node in subject.nodes or ()
+        ],
+        "resources": _resources(memory, names),
+        "groups": [
+            *(_pool_group(pool, memory, names, order, execution) for pool in memory.dynamic_pools),
+            *_static_group(memory, names),
+        ],
+    }
+
+
+def _resources(memory: MemoryPlan, names: Names) -> list[dict[str, Any]]:
+    rows: dict[str, dict[str, Any]] = {}
+    pools = {pool.pool_id: index for index, pool in enumerate(memory.dynamic_pools)}
+    for descriptor in memory.dynamic_descriptors:
+        name = descriptor.base_resource_id
+        if name in rows:
+            continue
+        rows[name] = {
+            "name": printable(name),
+            "life": descriptor.lifetime,
+            "holds": f"{descriptor.usage} {descriptor.element_type}",
+            "demand": demand_text(descriptor.demand),
+            "pool": pools.get(descriptor.pool_id),
+            "users": names.users.get(name, []),
+        } | _sizes(descriptor)
+    for allocation in memory.static_allocations:
+        name = allocation.resource_id
+        if name in rows:
+            continue
+        rows[name] = {
+            "name": printable(name),
+            "life": "plan",
+            "holds": f"{allocation.usage} {allocation.element_type}",
+            "least": exact(allocation.size_bytes),
+            "most": exact(allocation.size_bytes),
+            "users": names.users.get(name, []),
+        }
+    return list(rows.values())
+
+
+def _sizes(descriptor: DynamicDescriptor) -> dict[str, int | str]:
+    try:
+        return {
+            "least": exact(request_bytes(descriptor, UNIT)),
+            "most": exact(request_bytes(descriptor, maximal_shape(descriptor.demand))),
+        }
+    except (SizeError, IndexError):
+        return {}  # the descriptor's own finding says why it has no size
+
+
+def demand_text(demand: Demand) -> str:
+    """A demand form in words."""
+    match demand:
+        case Fixed(bytes=size):
+            return f"{size:,} bytes at every shape"
+        case ActualSequences(bytes_per_sequence=size, maximum_sequences=most):
+            return f"{size:,} bytes for each of at most {plural(most, 'sequence')}"
+        case Tokens(bytes_per_token=size, maximum_tokens=most):
+            return f"{size:,} bytes for each of at most {plural(most, 'token')}"
+        case Pages(bytes_per_page=size, maximum_pages=most):
+            return f"{size:,} bytes for each of at most {plural(most, 'page')}"
+        case Affine():
+            return (
+                f"{demand.fixed_bytes:,} bytes, and {demand.bytes_per_sequence:,} for each of at "
+                f"most {plural(demand.maximum_sequences, 'sequence')}, and "
+                f"{demand.bytes_per_token:,} for each of at most "
+                f"{plural(demand.maximum_tokens, 'token')}"
+            )
+        case BoundedShapeBuckets(buckets=buckets):
+            return f"by the first of {plural(len(buckets), 'shape bucket')} that covers the shape"
+
+
+def _pool_group(
+    pool: DynamicPool,
+    memory: MemoryPlan,
+    names: Names,
+    order: HappensBefore,
+    execution: Execution,
+) -> dict[str, Any]:
+    members = set(pool.resource_ids)
+    claimed = [
+        row
+        for row in memory.dynamic_descriptors
+        if row.lifetime in ("request", "sequence") and row.base_resource_id in members
+    ]
+    rows = [
+        _slot_row(index, slot.resource_ids, names, order, execution)
+        for index, slot in enumerate(pool.step_resource_slots)
+    ]
+    rows += [
+        {
+            "label": f"each {row.lifetime}'s own",
+            "name": printable(row.base_resource_id),
+            "life": row.lifetime,
+            "bars": _bars([row.base_resource_id], names),
+        }
+        for row in claimed
+    ]
+    if pool.invocation_liveness:
+        reuses = pool.invocation_liveness_mode == "total_order_reuse"
+        rows.append(
+            {
+                "label": "invocations reuse one extent" if reuses else "invocations side by side",
+                "life": "invocation",
+                "bars": sorted(
+                    [
+                        names.nodes[row.node_id],
+                        names.nodes[row.node_id],
+                        [names.resources[r] for r in row.resource_ids if r in names.resources],
+                    ]
+                    for row in pool.invocation_liveness
+                    if row.node_id in names.nodes
+                ),
+            }
+        )
+    key = pool.compatibility
+    return {
+        "pool": pool_name(pool.pool_id),
+        "label": f"{key.usage} {key.element_type}",
+        "detail": plural(len(pool.resource_ids), "resource"),
+        "rows": rows,
+        "open": len(rows) <= 12 or any(row.get("hazards") for row in rows),
+    }
+
+
+def _slot_row(
+    index: int,
+    members: tuple[str, ...],
+    names: Names,
+    order: HappensBefore,
+    execution: Execution,
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "label": f"slot {index}",
+        "slot": index,
+        "life": "step",
+        "bars": _bars(members, names),
+    }
+    if len(members) > 1 and order.is_tractable:
+        safety = slot_safety(members, order)
+        if safety is not None:
+            refused = set(safety.unsafe[execution])
+            later = [pair for pair in safety.unsafe["concurrent"] if pair not in refused]
+            row |= _hazards([*safety.unsafe[execution], *later], len(refused), names)
+    return row
+
+
+def _hazards(pairs: list[tuple[str, str]], refused: int, names: Names) -> dict[str, Any]:
+    """The pairs that are live together, those that the chosen model refuses first."""
+    if not pairs:
+        return {}
+    shown = [
+        {
+            "left": names.resources[left],
+            "right": names.resources[right],
+            "refused": position < refused,
+        }
+        for position, (left, right) in enumerate(pairs[:MAXIMUM_HAZARDS])
+        if left in names.resources and right in names.resources
+    ]
+    hidden = len(pairs) - len(shown)
+    return {"hazards": shown} | ({"hidden": hidden} if hidden else {})
+
+
+def _static_group(memory: MemoryPlan, names: Names) -> list[dict[str, Any]]:
+    if not memory.static_allocations:
+        return []
+    rows = [
+        {
+            "label": row.usage,
+            "name": printable(row.resource_id),
+            "life": "plan",
+            "bars": _bars([row.resource_id], names),
+        }
+        for row in memory.static_allocations
+    ]
+    return [
+        {
+            "label": "static allocations",
+            "detail": plural(len(rows), "resource"),
+            "rows": rows,
+            "open": False,
+        }
+    ]
+
+
+def _bars(resources: Iterable[str], names: Names) -> list[list[Any]]:
+    """A bar for each used resource: its first and last user, and the resource."""
+    bars = []
+    for resource in resources:
+        users = names.users.get(resource)
+        if users and resource in names.resources:
+            bars.append([users[0], users[-1], [names.resources[resource]]])
+    return sorted(bars)

@@ -1,0 +1,100 @@
+"""From a finding's JSON pointer, or a name in its message, to a place in the picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ferrum_verify.documents.memory_plan import MemoryPlan
+    from ferrum_verify.report.html.picture import Names
+    from ferrum_verify.subject import Subject
+
+_TOTALS = frozenset(
+    {
+        "device_capacity_bytes",
+        "policy_capacity_bytes",
+        "reserve_bytes",
+        "usable_capacity_bytes",
+        "maximum_active_sequences",
+        "static_bytes",
+        "minimum_request_bytes",
+        "minimum_sequence_bytes",
+        "minimum_step_bytes",
+        "minimum_invocation_peak_bytes",
+        "minimum_runnable_request_bytes",
+        "theoretical_ceiling_bytes",
+    }
+)
+
+
+class Place(NamedTuple):
+    """A place in a document's picture, as the page's script is asked to show it.
+
+    ``key`` is the position of a resource, node, pool or bucket; a slot's is that of its pool
+    and its own, with a dot between; the capacity section has none.
+    """
+
+    view: str
+    key: str
+    words: str
+
+    @property
+    def target(self) -> str:
+        """The value of the link's ``data-show``."""
+        return f"{self.view}:{self.key}"
+
+
+def place_of(location: str, subject: Subject, memory: MemoryPlan, names: Names) -> Place | None:
+    """The place that a JSON pointer into the document is about; None where nothing is drawn."""
+    if not location:
+        return None
+    nodes = _steps(location, subject.places.nodes)
+    if nodes and subject.nodes is not None and _within(nodes[0], len(subject.nodes)):
+        return _node(names, subject.nodes[int(nodes[0])].id)
+    steps = _steps(location, subject.places.memory)
+    if not steps:
+        return None
+    if steps[0] in _TOTALS:
+        return Place("capacity", "", "in the capacity")
+    if len(steps) < 2:
+        return None
+    table, row = steps[0], steps[1]
+    if table == "dynamic_descriptors" and _within(row, len(memory.dynamic_descriptors)):
+        return _resource(names, memory.dynamic_descriptors[int(row)].base_resource_id)
+    if table == "static_allocations" and _within(row, len(memory.static_allocations)):
+        return _resource(names, memory.static_allocations[int(row)].resource_id)
+    if table == "dynamic_pools" and _within(row, len(memory.dynamic_pools)):
+        slots = memory.dynamic_pools[int(row)].step_resource_slots
+        if len(steps) > 3 and steps[2] == "step_resource_slots" and _within(steps[3], len(slots)):
+            return Place("slot", f"{int(row)}.{int(steps[3])}", "in the timeline")
+        return Place("pool", row, "among the pools")
+    if table == "reusable_execution" and len(steps) > 2 and row == "buckets":
+        return Place("bucket", steps[2], "in the binding arenas")
+    return None
+
+
+def named_place(name: str, names: Names) -> Place | None:
+    """The place of a node or resource of that name."""
+    if name in names.resources:
+        return _resource(names, name)
+    return _node(names, name) if name in names.nodes else None
+
+
+def _resource(names: Names, name: str) -> Place:
+    return Place("resource", str(names.resources[name]), "in the timeline")
+
+
+def _node(names: Names, name: str) -> Place:
+    return Place("node", str(names.nodes[name]), "in the timeline")
+
+
+def _steps(location: str, base: str) -> list[str]:
+    """What follows ``base`` in the pointer, step by step; empty where it is no prefix."""
+    if not location.startswith(f"{base}/"):
+        return []
+    return location.removeprefix(f"{base}/").split("/")
+
+
+def _within(step: str, count: int) -> bool:
+    # Not isdigit: that holds for digits of other scripts too.
+    return step.isascii() and step.isdecimal() and len(step) < 10 and int(step) < count

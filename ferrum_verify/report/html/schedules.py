@@ -1,0 +1,91 @@
+"""Counterexamples for the page: schedules to step through, ranges and limits to look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.counterexamples import (
+    OverlapCounterexample,
+    ScheduleCounterexample,
+    ShapeCounterexample,
+    SpanCounterexample,
+)
+from ferrum_verify.documents.json_text import printable
+from ferrum_verify.report.html.picture import exact
+from ferrum_verify.report.timeline import counterexample_lines
+from ferrum_verify.sizes import describe
+
+if TYPE_CHECKING:
+    from ferrum_verify.counterexamples import ByteRange, Counterexample, LiveResource
+    from ferrum_verify.report.html.picture import Names
+
+_COLUMNS = 96
+
+
+def counterexample_data(counterexample: Counterexample, names: Names | None) -> dict[str, Any]:
+    """What the page's script draws of a counterexample, by its kind."""
+    match counterexample:
+        case ScheduleCounterexample():
+            return {"kind": "schedule", **_schedule(counterexample, names)}
+        case OverlapCounterexample(shape=shape, left=left, right=right, byte=byte):
+            return {
+                "kind": "overlap",
+                "shape": describe(shape),
+                "left": _extent(left),
+                "right": _extent(right),
+                "byte": exact(byte),
+            }
+        case ShapeCounterexample(shape=shape, bytes=size, limit=limit):
+            data: dict[str, Any] = {"kind": "shape", "shape": describe(shape)}
+            if size is not None and limit is not None:
+                data |= {"bytes": exact(size), "limit": exact(limit)}
+            return data
+        case SpanCounterexample():
+            return {"kind": "span"}
+
+
+def counterexample_text(counterexample: Counterexample) -> str:
+    """The counterexample in words, for whoever does not run the page's script."""
+    return "\n".join(counterexample_lines(counterexample, _COLUMNS))
+
+
+def _schedule(schedule: ScheduleCounterexample, names: Names | None) -> dict[str, Any]:
+    left = _users(schedule, schedule.left, names)
+    right = _users(schedule, schedule.right, names)
+    return {
+        "at": schedule.at,
+        "left": {"name": printable(schedule.left.resource), "node": printable(schedule.left.node)},
+        "right": {
+            "name": printable(schedule.right.resource),
+            "node": printable(schedule.right.node),
+        },
+        "nodes": [
+            {
+                "name": printable(node.id),
+                "start": node.start,
+                "end": node.end,
+                "left": node.id in left,
+                "right": node.id in right,
+            }
+            for node in sorted(schedule.nodes, key=lambda node: (node.start, node.end, node.id))
+        ],
+    }
+
+
+def _users(
+    schedule: ScheduleCounterexample, live: LiveResource, names: Names | None
+) -> frozenset[str]:
+    """The nodes of the schedule that use a resource; at least its witness."""
+    users = {live.node}
+    if names is not None:
+        positions = set(names.users.get(live.resource, ()))
+        users |= {node.id for node in schedule.nodes if names.nodes.get(node.id) in positions}
+    return frozenset(users)
+
+
+def _extent(extent: ByteRange) -> dict[str, Any]:
+    return {
+        "name": printable(extent.resource),
+        "start": exact(extent.start),
+        "end": exact(extent.end),
+    }
