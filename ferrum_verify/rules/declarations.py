@@ -248,7 +248,7 @@ def _check_provider(
                 )
     if isinstance(provider.checkpoint_capability, ProviderContract):
         yield from _check_state_ports(provider, provider.checkpoint_capability, operation, place)
-    if reasons := list(_obstacles(provider, operation, catalog)):
+    if reasons := list(obstacles(provider, operation, catalog)):
         yield UNSELECTABLE.finding(
             f"{name} of {operation_id} can never be selected on device {catalog.device.id}: "
             f"{'; '.join(reasons)}.",
@@ -289,9 +289,10 @@ def _unknown_port(
     )
 
 
-def _obstacles(
+def obstacles(
     provider: Provider, operation: Operation | None, catalog: CapabilityCatalog
 ) -> Iterator[str]:
+    """Why a provider can never be selected on the catalog's device, as clauses; none if it can."""
     device = catalog.device
     if provider.device_id != device.id:
         yield f"it is for device {provider.device_id}"
