@@ -17,6 +17,7 @@ WITH_EXAMPLE = [rule for rule in catalogue().values() if rule.example is not Non
 WITHOUT_EXAMPLE: dict[str, str] = {
     "graph.too-many-nodes": "tests/test_order.py",
     "liveness.too-many-references": "tests/rules/test_limits.py",
+    "integrity.keys-sorted": "tests/rules/test_integrity.py",
     "binding.arena": "tests/derive/test_bindings.py",
     "binding.arena-overflow": "tests/derive/test_bindings.py",
 }
