@@ -336,3 +336,35 @@ def test_colour_on_a_terminal_and_a_bar_for_many_documents(
     shown = capsys.readouterr()
     assert "\x1b[" not in shown.out
     assert "Auditing" not in shown.err
+
+
+def test_theorems_are_run(capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(["prove", "align-up.monotone", "--no-cvc5"]) == 0
+    heading, line = capsys.readouterr().out.splitlines()
+    assert heading.split() == ["theorem", "solver", "seconds", "result", "theory"]
+    assert line.startswith("align-up.monotone")
+    assert "proved" in line
+    target = tmp_path / "rows.json"
+    arguments = ["prove", "align-up.monotone", "--no-cvc5", "--format", "json", "-o", str(target)]
+    assert run(arguments) == 0
+    assert [row["result"] for row in json.loads(target.read_text())] == ["proved"]
+    theorems = import_module("ferrum_verify.prove.theorems")
+    monkeypatch.setattr(theorems, "export", lambda directory: [directory / "a", directory / "b"])
+    assert run(["prove", "--smt2", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("2 queries were written to")
+
+
+def test_an_undecided_theorem_is_not_proved(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    theorems = import_module("ferrum_verify.prove.theorems")
+    row = theorems.Row("t", "integers", "z3", 1.0, "undecided", 1, "timeout")
+
+    def interrupted(*_: Any, **__: Any) -> Any:
+        yield row
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(theorems, "stream", lambda *_, **__: iter([row]))
+    assert run(["prove"]) == 3
+    assert "    timeout\n" in capsys.readouterr().out
+    monkeypatch.setattr(theorems, "stream", interrupted)
+    assert run(["prove"]) == 130
+    assert "Interrupted after 1 results." in capsys.readouterr().err

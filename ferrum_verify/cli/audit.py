@@ -82,18 +82,21 @@ def _reports(
     for path in paths:
         for loaded in read_documents(path):
             yield audit_document(loaded, execution=execution, prove=prove)
-        advance()
+            advance()
 
 
 @contextmanager
 def _progress(paths: tuple[str, ...]) -> Iterator[Callable[[], None]]:
-    """A progress bar over many files, on a terminal that is not a pipe or a log."""
-    if len(paths) < 2 or sys.stderr is None or not sys.stderr.isatty():
+    """A progress bar over many documents, on a terminal that is not a pipe or a log."""
+    files_of_lines = any(path.lower().endswith((".jsonl", ".jsonl.gz")) for path in paths)
+    if not (files_of_lines or len(paths) > 1) or sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None
         return
     from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("Auditing", total=len(paths))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        # How many documents a file of lines holds is known when it has been read.
+        task = progress.add_task("Auditing", total=None if files_of_lines else len(paths))
         yield lambda: progress.advance(task)

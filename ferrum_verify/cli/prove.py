@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ferrum_verify.prove.theorems import Row
 
 INTERRUPTED = 130
-_LINE = "{:<34} {:<14} {:<14} {:>8}  {}"
+_LINE = "{:<34} {:<11} {:>7}  {:<8} {}"
 
 
 @click.command(short_help="Run the universal theorems.")
@@ -92,9 +92,9 @@ def prove(
 
 
 def _heading() -> str:
-    return _LINE.format("theorem", "theory", "solver", "seconds", "result") + "\n"
+    return _LINE.format("theorem", "solver", "seconds", "result", "theory") + "\n"
 
 
 def _line(row: Row) -> str:
-    line = _LINE.format(row.theorem, row.theory, row.solver, f"{row.seconds:.2f}", row.result)
+    line = _LINE.format(row.theorem, row.solver, f"{row.seconds:.2f}", row.result, row.theory)
     return f"{line}\n" if not row.detail else f"{line}\n    {row.detail}\n"
