@@ -44,7 +44,6 @@ def reached_state(output_only: Sequence[str], nodes: Sequence[PlanNode]) -> Reac
 
     affected: dict[str, str] = {}
     visited: set[int] = set()
-    spread: set[int] = set()
     fresh: list[str] = []
 
     def affect(value_id: str, origin: str) -> None:
@@ -55,13 +54,12 @@ def reached_state(output_only: Sequence[str], nodes: Sequence[PlanNode]) -> Reac
     for value_id in sorted(output_only):
         affect(value_id, value_id)
     while fresh:
+        # A class is met once: from then on all of its members are affected.
         touched = {id(classes[value]): classes[value] for value in fresh if value in classes}
-        for key, members in touched.items():
-            if key not in spread:
-                spread.add(key)
-                origin = affected[max(member for member in members if member in affected)]
-                for member in members:
-                    affect(member, origin)
+        for members in touched.values():
+            origin = affected[max(member for member in members if member in affected)]
+            for member in members:
+                affect(member, origin)
         pending = [index for value in fresh for index in readers.get(value, ())]
         heapify(pending)
         fresh.clear()

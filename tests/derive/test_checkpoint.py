@@ -542,6 +542,14 @@ def test_a_value_that_ends_with_its_resource_fits() -> None:
     assert layout.states[1].offset_bytes == 32
 
 
+def test_the_component_has_the_tensors_element_type_even_if_the_resource_has_not() -> None:
+    bundle = make.sound()
+    on_component("mixer", "recurrent", element_type="bf16")(bundle)
+    on_descriptor("r.recurrent", element_type="bf16")(bundle)
+    assert reasons(bundle) == BROKEN_RECURRENT
+    assert "f16 in the tensor and bf16 in the component" in texts(bundle)[0]
+
+
 def test_capacity_is_not_quantized() -> None:
     bundle = make.sound()
     on_descriptor("r.recurrent", demand={"fixed": {"bytes": 31}}, alignment_bytes=4096)(bundle)

@@ -149,7 +149,16 @@ def test_a_prefix_meets_a_boundary_value_only_beyond_its_first_tokens() -> None:
     inside = layout_state("s", "r", 96, 16, "contiguous_boundary_value", demand)
     beyond = layout_state("s", "r", 128, 16, "contiguous_boundary_value", demand)
     assert byte_range(prefix, 1)[1] <= byte_range(inside, 1)[0]
-    assert conflict([prefix, inside]) is not None
+    next_to = layout_state("s", "r", 32, 16, "contiguous_boundary_value", demand)
+    for state in (inside, next_to):
+        meeting = conflict([prefix, state])
+        assert meeting is not None
+        assert not meeting.from_start
+    at_once = conflict(
+        [prefix, layout_state("s", "r", 31, 16, "contiguous_boundary_value", demand)]
+    )
+    assert at_once is not None
+    assert at_once.from_start
     assert conflict([prefix, beyond]) is None
 
 
