@@ -64,7 +64,7 @@ def need(_: Scale) -> Iterator[Check]:
 
 
 def bisection(_: Scale) -> Iterator[Check]:
-    """Prove the bisection loop exact for a predicate that, once false, stays false."""
+    """Prove doubling and bisection exact for a predicate that, once false, stays false."""
     low, high, middle, anything = z3.Ints("low high middle anything")
     fits = z3.Function("fits", z3.IntSort(), z3.BoolSort())
 
@@ -79,6 +79,15 @@ def bisection(_: Scale) -> Iterator[Check]:
     halfway = (middle + middle <= low + high, low + high <= middle + middle + 1)
     low_next = z3.If(fits(middle), middle, low)
     high_next = z3.If(fits(middle), high, middle)
+    doubled = z3.Int("doubled")
+    yield from proves(
+        "doubling",
+        "While the higher value fits, it becomes the lower and its double the higher: the lower "
+        "fits and is below.",
+        "QF_UFLIA",
+        z3.And(high < doubled, fits(high)),
+        (low >= 1, low < high, fits(high), doubled == high + high),
+    )
     yield from proves(
         "step",
         "Halving keeps a value that fits below one that does not, and comes closer.",
@@ -101,9 +110,11 @@ def bisection(_: Scale) -> Iterator[Check]:
 
 
 def bisect_agrees(_: Scale) -> bool:
-    """Run the loop against every threshold of a small range."""
-    for threshold in range(1, 40):
-        low, high = 1, 41
+    """Run the search against every threshold of a small range."""
+    for threshold in range(1, 70):
+        low, high = 1, 2
+        while high <= threshold:
+            low, high = high, 2 * high
         while low + 1 < high:
             middle = (low + high) // 2
             low, high = (middle, high) if middle <= threshold else (low, middle)
@@ -121,19 +132,19 @@ THEOREMS = (
         ),
         theory="non-linear integers",
         holds_for="every k and t and any number of resources, by induction",
-        rests=(),
+        rests=("ferrum_verify.frontier:need", "ferrum_verify.frontier:fits"),
         rules=(),
         checks=need,
     ),
     Theorem(
         id="frontier.bisection-is-exact",
         statement=(
-            "Bisection between a value that fits and one that does not ends at the largest that "
-            "fits: it fits, and nothing above it does."
+            "Doubling to a value that does not fit, and bisection from there, end at the largest "
+            "value that fits: it fits, and nothing above it does."
         ),
         theory="functions, integers",
         holds_for="every monotone condition, by induction on the loop",
-        rests=(),
+        rests=("ferrum_verify.frontier:largest_tokens", "ferrum_verify.frontier:largest_sequences"),
         rules=(),
         checks=bisection,
         recheck=bisect_agrees,

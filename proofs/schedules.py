@@ -17,26 +17,14 @@ import z3
 
 from ferrum_verify.prove.theorem import Check, Scale, Theorem, proves
 
-from .concrete_plan import ConcretePlan, every_plan
+from .concrete_plan import every_plan
+from .concrete_schedules import collides
+from .timing import BEFORE, END, NODE, START, live, runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LOGIC = "QF_UFLIA"
-NODE = z3.DeclareSort("Node")
-START = z3.Function("start", NODE, z3.IntSort())
-END = z3.Function("end", NODE, z3.IntSort())
-BEFORE = z3.Function("before", NODE, NODE, z3.BoolSort())
-
-
-def runs(*nodes: z3.ExprRef) -> list[z3.BoolRef]:
-    """State that each node takes time."""
-    return [START(node) < END(node) for node in nodes]
-
-
-def live(moment: z3.ArithRef, starter: z3.ExprRef, ender: z3.ExprRef) -> z3.BoolRef:
-    """State that a resource is live, given a user that has started and one that has not ended."""
-    return z3.And(START(starter) <= moment, moment < END(ender))
 
 
 def waits() -> Iterator[Check]:
@@ -168,38 +156,25 @@ def in_order(_: Scale) -> Iterator[Check]:
     )
 
 
-def collides(plan: ConcretePlan, streams: bool) -> bool:
-    """Whether some schedule of unit steps has resources 0 and 1 live together.
-
-    Each node takes a step of its own choice among as many as there are nodes, later than those
-    it depends on; on one stream, later than every earlier node.
-    """
-    starts: list[int] = []
-
-    def extend() -> bool:
-        node = len(starts)
-        if node == plan.nodes:
-            born = [min(starts[user] for user in users) for users in plan.users]
-            dead = [max(starts[user] for user in users) + 1 for users in plan.users]
-            return max(born) < min(dead)
-        waits_for = [start for start in range(node) if streams or (start, node) in plan.edges]
-        for step in range(plan.nodes):
-            if all(starts[earlier] < step for earlier in waits_for):
-                starts.append(step)
-                found = extend()
-                starts.pop()
-                if found:
-                    return True
-        return False
-
-    return extend()
+def waiting(_: Scale) -> Iterator[Check]:
+    """Prove that one node waits for another in every schedule exactly when it must."""
+    yield from waits()
+    x, y = z3.Consts("x y", NODE)
+    yield from proves(
+        "reversed",
+        "If y happens before x, then y starts before x ends in every schedule.",
+        LOGIC,
+        START(y) < END(x),
+        (*runs(x, y), END(y) <= START(x)),
+    )
+    yield from together()
 
 
 def concurrent_agrees(scale: Scale) -> bool:
     """Try every schedule of unit steps of every small plan."""
     sizes = ((1, 0), (2, 1), (3, 3), (4, 2)) if scale == "full" else ((1, 0), (2, 1), (3, 3))
     return all(
-        collides(plan, streams=False) != plan.concurrent(0, 1)
+        collides(plan, "free") != plan.concurrent(0, 1)
         for nodes, edges in sizes
         for plan in every_plan(nodes, 2, edges)
     )
@@ -208,7 +183,7 @@ def concurrent_agrees(scale: Scale) -> bool:
 def in_order_agrees(_: Scale) -> bool:
     """Run every small plan on one stream."""
     return all(
-        collides(plan, streams=True) != plan.in_order(0, 1)
+        collides(plan, "stream") != plan.in_order(0, 1)
         for nodes in range(1, 5)
         for plan in every_plan(nodes, 2, most_edges=0)
     )
@@ -241,5 +216,18 @@ THEOREMS = (
         rules=("slot.shared-while-live",),
         checks=in_order,
         recheck=in_order_agrees,
+    ),
+    Theorem(
+        id="schedules.waiting-is-order",
+        statement=(
+            "One node ends before another starts in every schedule in which nodes wait for their "
+            "dependencies exactly when it happens before it; so constraints on the times of "
+            "dependencies alone decide every question of order."
+        ),
+        theory="functions, integers",
+        holds_for="every plan and every schedule",
+        rests=("ferrum_verify.order:HappensBefore",),
+        rules=("slot.shared-while-live", "liveness.rows-overlap"),
+        checks=waiting,
     ),
 )

@@ -24,8 +24,8 @@ A proof by induction is a base and a step, each a query of its own; a statement 
 with its smallest counterexample, which is asserted, and queries that exclude every smaller one.
 Every query's premises are shown to be satisfiable, so nothing is proven from a contradiction.
 
-`machine.py`, `logic.py`, `symbolic_plan.py` and `concrete_plan.py` are the vocabulary that the
-files share. A file has the name of the part of the product that it is about, where there is one.
+A file has the name of the part of the product that it is about, where there is one; the files
+without a section below are the vocabulary that the others share.
 This page is generated from the theorems, times excepted: they are those of one run, in seconds.
 """
 
@@ -51,7 +51,7 @@ def render(listed: Iterable[Chapter], rows: Iterable[Row]) -> str:
             )
             rests = ", ".join(f"`{name}`" for name in theorem.rests)
             rules = ", ".join(f"`{rule}`" for rule in theorem.rules)
-            dependents = f"{rests}{f'; the rules {rules}' if rules else ''}"
+            dependents = "; ".join(filter(None, (rests, rules and f"the rules {rules}")))
             sections.append(
                 f"### {theorem.id}\n\n{theorem.statement}\n\n"
                 f"What rests on it: {dependents or 'nothing yet'}.\n"
