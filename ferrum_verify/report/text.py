@@ -14,7 +14,14 @@ from ferrum_verify.findings import Family
 from ferrum_verify.report.pools import pool_summaries
 from ferrum_verify.report.sheet import Sheet
 from ferrum_verify.report.timeline import counterexample_lines
-from ferrum_verify.report.wording import byte_count, plural, pool_name, shortened, value_text
+from ferrum_verify.report.wording import (
+    byte_count,
+    plural,
+    pool_name,
+    sentence,
+    shortened,
+    value_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -150,7 +157,7 @@ def _rule(
             ),
             (0, 0, 0, _INDENT),
         )
-        yield Padding(Text(_sentence(finding.message)), (0, 0, 0, _INDENT + 2))
+        yield Padding(Text(sentence(finding.message)), (0, 0, 0, _INDENT + 2))
         yield from _details(finding, subject, width)
     hidden = len(findings) - MAXIMUM_OF_A_RULE
     if hidden > 0:
@@ -161,7 +168,7 @@ def _rule(
     rule = _rule_named(rule_id)
     if rule is not None:
         yield Padding(
-            Text.assemble(("fix: ", "green"), _sentence(rule.fix)), (0, 0, 0, _INDENT + 2)
+            Text.assemble(("fix: ", "green"), sentence(rule.fix)), (0, 0, 0, _INDENT + 2)
         )
 
 
@@ -248,12 +255,6 @@ def _table(*columns: str) -> Table:
             column.removeprefix(">"), justify="right" if right else "left", overflow="fold"
         )
     return table
-
-
-def _sentence(text: str) -> str:
-    text = printable(text)
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "!", "?", "`")) else f"{text}."
 
 
 def _rule_named(rule_id: str) -> Rule | None:

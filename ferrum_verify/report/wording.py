@@ -27,6 +27,13 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def sentence(text: str) -> str:
+    """A message as a whole sentence, printable, with a capital and a full stop."""
+    text = printable(text)
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?", "`")) else f"{text}."
+
+
 def shortened(name: str, limit: int) -> str:
     """A printable name of at most ``limit`` columns; its middle is left out, not its end."""
     text = printable(name)
