@@ -17,14 +17,21 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("theorem", theorems.load(), ids=lambda theorem: theorem.id)
-def test_the_formulas_get_the_answer_of_the_text(theorem: Theorem) -> None:
-    """The runner is given the text; here the formulas that it was printed from are asked."""
+def test_the_text_reads_back_as_the_formulas(theorem: Theorem) -> None:
+    """The runner is given the text; it must say what the formulas do, one by one."""
+    for check in theorem.checks("quick"):
+        read_back = z3.parse_smt2_string(check.smt2(theorem.id))
+        assert len(read_back) == len(check.assertions)
+        for printed, formula in zip(read_back, check.assertions, strict=True):
+            assert z3.eq(z3.simplify(printed), z3.simplify(formula)), check.name
+
+
+def test_the_formulas_get_the_answer_of_the_text() -> None:
+    (theorem,) = (each for each in theorems.load() if each.id == "spans.no-shortcut")
     for check in theorem.checks("quick"):
         solver = z3.Solver()
         solver.add(*check.assertions)
         assert str(solver.check()) == check.expected, check.name
-        read_back = z3.parse_smt2_string(check.smt2(theorem.id))
-        assert len(read_back) == len(check.assertions)
 
 
 @pytest.mark.parametrize("theorem", theorems.load(), ids=lambda theorem: theorem.id)

@@ -130,6 +130,14 @@ def test_rows_come_one_by_one_in_order() -> None:
     assert {row.theorem for row in stream} == {names[1]}
 
 
+@pytest.mark.skipif(not second_opinion.available(), reason="cvc5 is not installed")
+def test_each_theorem_has_a_row_for_each_solver() -> None:
+    rows = theorems.run(["spans.no-shortcut"], scale="quick")
+    assert [row.solver.split()[0] for row in rows] == ["z3", "enumeration", "cvc5"]
+    assert {row.result for row in rows} == {"proved"}
+    assert rows[0].checks == rows[2].checks > 1
+
+
 def test_an_unknown_name_is_an_error_that_says_it() -> None:
     with pytest.raises(KeyError, match=r"no such theorem: align-up\.mots"):
         theorems.run(["align-up.mots"])
