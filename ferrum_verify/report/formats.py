@@ -34,6 +34,7 @@ class Format:
 FORMATS: dict[str, Format] = {
     "text": Format("for people in a terminal", "ferrum_verify.report.text"),
     "json": Format("the report as data, ferrum-verify/report/v1", "ferrum_verify.report.json"),
+    "html": Format("one page to look at, offline", "ferrum_verify.report.html"),
 }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.derive.bindings import binding_pools, compile_layouts
+from ferrum_verify.derive.reusable import capacity_shape
 from ferrum_verify.documents.memory_plan import Binding
 from ferrum_verify.order import HappensBefore
 from ferrum_verify.report.html.picture import exact
-from ferrum_verify.report.wording import plural, pool_name
-from ferrum_verify.sizes import SizeError
+from ferrum_verify.report.wording import pool_name
+from ferrum_verify.sizes import SizeError, describe
 
 if TYPE_CHECKING:
     from ferrum_verify.derive.bindings import BindingLayout
@@ -41,14 +42,11 @@ def binding_arenas(subject: Subject, memory: MemoryPlan, names: Names) -> list[d
                 "strips": [
                     {
                         "bucket": index,
-                        "label": f"{bucket.class_id}: {plural(capacity.maximum_sequences, 'sequence')}, "
-                        f"{plural(capacity.maximum_tokens, 'token')}, "
-                        f"{plural(capacity.maximum_pages, 'page')}",
+                        "label": f"{bucket.class_id}: {describe(capacity_shape(bucket.capacity))}",
                         **_strip(by_bucket[bucket.bucket_id], names),
                     }
                     for index, resolved in enumerate(memory.reusable_execution.buckets)
                     for bucket in (resolved.bucket,)
-                    for capacity in (bucket.capacity,)
                     if bucket.bucket_id in by_bucket
                 ],
             }

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ferrum_verify.frontier import CURVE_POINTS, Headroom, capacity_of, curve
 from ferrum_verify.report.html.picture import exact
 from ferrum_verify.report.wording import byte_count, plural
+from ferrum_verify.rules.liveness import ROWS_OVERLAP
+from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
 from ferrum_verify.sizes import SizeError
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 SIZE_FAMILIES = frozenset({"wire", "static", "descriptor", "pool", "slot", "liveness"})
 """The families whose errors leave the sizes of a plan, or what shares them, in doubt."""
+
+_ONLY_ORDER = frozenset({SHARED_WHILE_LIVE.id, ROWS_OVERLAP.id})
+"""Rules of these families that leave every size as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,10 @@ def frontier_of(
     subject: Subject, memory: MemoryPlan, findings: Sequence[Finding]
 ) -> list[Headroom]:
     """The frontier's points from one sequence up; empty where the plan's sizes are in doubt."""
-    if any(each.severity == "error" and each.family in SIZE_FAMILIES for each in findings):
+    if any(
+        each.severity == "error" and each.family in SIZE_FAMILIES and each.rule not in _ONLY_ORDER
+        for each in findings
+    ):
         return []
     try:
         return curve(capacity_of(memory, scheduled_tokens(subject)), CURVE_POINTS)
@@ -96,7 +104,7 @@ def frontier_data(points: Sequence[Headroom], usable: int) -> dict[str, Any]:
                 "bytes": exact(point.bytes or 0),
                 "memory": point.refused_bytes is not None,
                 "words": point_words(point),
-                "because": point.refused_because,
+                "because": point.refused_because.replace("`", ""),
             }
             for point in points
         ],

@@ -20,14 +20,14 @@ from ferrum_verify.documents.demand import (
 from ferrum_verify.documents.json_text import printable
 from ferrum_verify.order import HappensBefore
 from ferrum_verify.report.wording import plural, pool_name
-from ferrum_verify.sharing import slot_safety
+from ferrum_verify.sharing import explain_clash, slot_safety
 from ferrum_verify.sizes import UNIT, SizeError, maximal_shape, request_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ferrum_verify.documents.demand import Demand
-    from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan
     from ferrum_verify.report.model import Execution
     from ferrum_verify.subject import Subject
 
@@ -82,7 +82,14 @@ def picture(subject: Subject, memory: MemoryPlan, names: Names, execution: Execu
         ],
         "resources": _resources(memory, names),
         "groups": [
-            *(_pool_group(pool, memory, names, order, execution) for pool in memory.dynamic_pools),
+            *sorted(
+                (
+                    _pool_group(index, memory, names, order, execution)
+                    for index in range(len(memory.dynamic_pools))
+                ),
+                # Where bytes are shared is what people come to see.
+                key=lambda group: -sum(len(row["bars"]) for row in group["rows"] if "slot" in row),
+            ),
             *_static_group(memory, names),
         ],
     }
@@ -151,12 +158,13 @@ def demand_text(demand: Demand) -> str:
 
 
 def _pool_group(
-    pool: DynamicPool,
+    index: int,
     memory: MemoryPlan,
     names: Names,
     order: HappensBefore,
     execution: Execution,
 ) -> dict[str, Any]:
+    pool = memory.dynamic_pools[index]
     members = set(pool.resource_ids)
     claimed = [
         row
@@ -164,8 +172,8 @@ def _pool_group(
         if row.lifetime in ("request", "sequence") and row.base_resource_id in members
     ]
     rows = [
-        _slot_row(index, slot.resource_ids, names, order, execution)
-        for index, slot in enumerate(pool.step_resource_slots)
+        _slot_row(number, slot.resource_ids, names, order, execution)
+        for number, slot in enumerate(pool.step_resource_slots)
     ]
     rows += [
         {
@@ -180,7 +188,7 @@ def _pool_group(
         reuses = pool.invocation_liveness_mode == "total_order_reuse"
         rows.append(
             {
-                "label": "invocations reuse one extent" if reuses else "invocations side by side",
+                "label": "one extent in turn" if reuses else "side by side",
                 "life": "invocation",
                 "bars": sorted(
                     [
@@ -196,6 +204,7 @@ def _pool_group(
     key = pool.compatibility
     return {
         "pool": pool_name(pool.pool_id),
+        "index": index,
         "label": f"{key.usage} {key.element_type}",
         "detail": plural(len(pool.resource_ids), "resource"),
         "rows": rows,
@@ -221,21 +230,35 @@ def _slot_row(
         if safety is not None:
             refused = set(safety.unsafe[execution])
             later = [pair for pair in safety.unsafe["concurrent"] if pair not in refused]
-            row |= _hazards([*safety.unsafe[execution], *later], len(refused), names)
+            row |= _hazards(
+                [
+                    *((pair, execution) for pair in safety.unsafe[execution]),
+                    *((pair, "concurrent") for pair in later),
+                ],
+                execution,
+                names,
+                order,
+            )
     return row
 
 
-def _hazards(pairs: list[tuple[str, str]], refused: int, names: Names) -> dict[str, Any]:
-    """The pairs that are live together, those that the chosen model refuses first."""
+def _hazards(
+    pairs: list[tuple[tuple[str, str], Execution]],
+    execution: Execution,
+    names: Names,
+    order: HappensBefore,
+) -> dict[str, Any]:
+    """The pairs that are live together, each with the model under which it is."""
     if not pairs:
         return {}
     shown = [
         {
             "left": names.resources[left],
             "right": names.resources[right],
-            "refused": position < refused,
+            "refused": model == execution,
+            "why": explain_clash(left, right, order, model).replace("`", ""),
         }
-        for position, (left, right) in enumerate(pairs[:MAXIMUM_HAZARDS])
+        for (left, right), model in pairs[:MAXIMUM_HAZARDS]
         if left in names.resources and right in names.resources
     ]
     hidden = len(pairs) - len(shown)

@@ -27,6 +27,16 @@ _TOTALS = frozenset(
 )
 
 
+_SECTIONS = {
+    "resource": "timeline",
+    "node": "timeline",
+    "slot": "timeline",
+    "pool": "pools",
+    "bucket": "arenas",
+    "capacity": "capacity",
+}
+
+
 class Place(NamedTuple):
     """A place in a document's picture, as the page's script is asked to show it.
 
@@ -37,6 +47,11 @@ class Place(NamedTuple):
     view: str
     key: str
     words: str
+
+    @property
+    def section(self) -> str:
+        """The part of the document's page that holds the place."""
+        return _SECTIONS[self.view]
 
     @property
     def target(self) -> str:

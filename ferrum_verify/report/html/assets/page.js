@@ -1,0 +1,72 @@
+// Puts everything in its place: each document is drawn when it is first opened.
+
+class DocumentPage {
+  constructor(root) {
+    this.root = root;
+    this.prefix = `p${root.dataset.document}`;
+    const open = () => root.open && this.build();
+    root.addEventListener("toggle", open);
+    root.addEventListener("click", (event) => this.follow(event));
+    open();
+  }
+
+  build() {
+    if (this.built) return;
+    this.built = true;
+    const { root, prefix } = this;
+    const plan = JSON.parse(root.querySelector("[data-plan]").textContent);
+    const place = (name, draw) => {
+      const spot = root.querySelector(`[data-${name}]`);
+      if (spot) this[name] = draw(spot);
+    };
+    if (plan.groups) place("timeline", (spot) => new Timeline(spot, plan, prefix));
+    place("arenas", (spot) => new Arenas(spot, plan, prefix));
+    place("frontier", (spot) => new Frontier(spot, plan.frontier));
+    for (const details of root.querySelectorAll("[data-counterexample]")) this.counterexample(details, plan.counterexamples);
+  }
+
+  counterexample(details, all) {
+    const number = details.dataset.counterexample;
+    const open = () => {
+      if (!details.open || details.dataset.done) return;
+      details.dataset.done = "true";
+      drawCounterexample(details.querySelector("[data-drawn]"), all[number], `${this.prefix}-c${number}`);
+    };
+    details.addEventListener("toggle", open);
+    open();
+  }
+
+  // A link to a place in the picture shows that place.
+  follow(event) {
+    const link = event.target.closest("[data-show]");
+    if (!link) return;
+    event.preventDefault();
+    const [view, key] = link.dataset.show.split(":");
+    const section = this.root.querySelector(link.getAttribute("href"));
+    section?.scrollIntoView({ block: "start" });
+    if (view === "pool") this.flash(this.root.querySelector(`${link.getAttribute("href").replace(/pools$/, "pool")}-${key}`));
+    else if (view === "bucket") this.arenas?.show(key);
+    else if (view === "capacity") this.flash(section);
+    else {
+      this.timeline?.show(view, key);
+      this.timeline?.view.focus({ preventScroll: true });
+    }
+  }
+
+  flash(target) {
+    if (!target) return;
+    target.scrollIntoView({ block: "nearest" });
+    target.focus({ preventScroll: true });
+  }
+}
+
+for (const root of document.querySelectorAll("[data-document]")) new DocumentPage(root);
+
+// A link to a rule, or to a document of the overview, opens what it leads to.
+function openTarget() {
+  if (!location.hash) return;
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target?.tagName === "DETAILS") target.open = true;
+}
+addEventListener("hashchange", openTarget);
+openTarget();

@@ -1,0 +1,244 @@
+"""The page: what a report's documents show, put into the template with all that it needs.
+
+The file stands alone: style, scripts and data are in it, and its content security policy lets
+the browser run that one script, load nothing and talk to nobody, whatever a document's names
+may hold.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ferrum_verify.documents.json_text import printable
+from ferrum_verify.report.html.arenas import binding_arenas
+from ferrum_verify.report.html.capacity import (
+    Part,
+    capacity_parts,
+    frontier_data,
+    frontier_of,
+    point_words,
+)
+from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped
+from ferrum_verify.report.html.picture import names_of, picture
+from ferrum_verify.report.html.sharing import PoolRow, pool_rows, saved_in_all
+from ferrum_verify.report.html.slots import SlotRow, slot_rows
+from ferrum_verify.report.wording import byte_count, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ferrum_verify.findings import Finding, Rule
+    from ferrum_verify.frontier import Headroom
+    from ferrum_verify.report.model import DocumentReport, Report
+
+MAXIMUM_PICTURES = 20
+"""Documents that are drawn; of more, violated ones first. The findings of all are listed."""
+
+SCRIPTS = (
+    "elements.js",
+    "timeline_layout.js",
+    "timeline_drawing.js",
+    "timeline.js",
+    "timeline_keys.js",
+    "timeline_words.js",
+    "arenas.js",
+    "frontier.js",
+    "schedule.js",
+    "counterexamples.js",
+    "page.js",
+)
+CHART_LIBRARY = "vendor/uplot/uPlot.iife.min.js"
+CHART_STYLE = "vendor/uplot/uPlot.min.css"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentView:
+    """One document as the template reads it; what was not read or drawn is empty."""
+
+    number: int
+    source: str
+    kind: str
+    verdict: str
+    facts: list[str]
+    families: list[FamilyGroup]
+    slots: list[SlotRow]
+    hidden_slots: int
+    pools: list[PoolRow]
+    saved: str
+    parts: list[Part]
+    device: str
+    frontier: list[Headroom]
+    data: dict[str, Any]
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether there are nodes or rows to draw a timeline of."""
+        return "groups" in self.data
+
+
+def page(report: Report, version: str) -> str:
+    """The whole HTML file."""
+    drawn = _drawn_documents(report)
+    documents = [
+        _view(number, document, report, is_drawn=number in drawn)
+        for number, document in enumerate(report.documents)
+    ]
+    with_chart = any(document.frontier for document in documents)
+    script = _script(with_chart=with_chart)
+    style = (_asset(CHART_STYLE) if with_chart else "") + _asset("report.css")
+    return _environment().get_template("report.html.j2").render(
+        version=version,
+        execution=report.execution,
+        verdict=report.verdict,
+        summary={verdict: count for verdict, count in report.summary.items() if count},
+        documents=documents,
+        undrawn=len(report.documents) - len(drawn),
+        rules=_rules(report.findings),
+        style=style,
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )  # fmt: skip
+
+
+def _drawn_documents(report: Report) -> frozenset[int]:
+    """The documents that are drawn: those with something to draw, violated ones first."""
+    able = [
+        number
+        for number, document in enumerate(report.documents)
+        if document.subject is not None and document.subject.memory is not None
+    ]
+    able.sort(key=lambda number: report.documents[number].verdict != "violated")
+    return frozenset(able[:MAXIMUM_PICTURES])
+
+
+def _view(number: int, document: DocumentReport, report: Report, *, is_drawn: bool) -> DocumentView:
+    subject = document.subject
+    memory = subject.memory if subject is not None else None
+    if subject is None or memory is None or not is_drawn:
+        families = grouped(document.findings, None)
+        return DocumentView(
+            number=number,
+            source=printable(document.source),
+            kind=document.kind or "no known document",
+            verdict=document.verdict,
+            facts=_facts(document),
+            families=families,
+            slots=[],
+            hidden_slots=0,
+            pools=[],
+            saved="",
+            parts=[],
+            device="",
+            frontier=[],
+            data={"counterexamples": _counterexamples(families)},
+        )
+    names = names_of(subject, memory)
+    arenas = binding_arenas(subject, memory, names)
+    frontier = frontier_of(subject, memory, document.findings)
+    families = grouped(document.findings, Drawn(subject, memory, names, bool(arenas)))
+    pools = pool_rows(memory)
+    slots, hidden_slots = slot_rows(document.slots, memory)
+    return DocumentView(
+        number=number,
+        source=printable(document.source),
+        kind=document.kind or "no known document",
+        verdict=document.verdict,
+        facts=[
+            *_facts(document),
+            plural(len(subject.nodes or ()), "node"),
+            plural(len(memory.dynamic_descriptors), "dynamic resource"),
+            plural(len(memory.static_allocations), "static allocation"),
+        ],
+        families=families,
+        slots=slots,
+        hidden_slots=hidden_slots,
+        pools=pools,
+        saved=saved_in_all(pools),
+        parts=capacity_parts(memory),
+        device=byte_count(memory.device_capacity_bytes),
+        frontier=frontier,
+        data={
+            **picture(subject, memory, names, report.execution),
+            "arenas": arenas,
+            "frontier": frontier_data(frontier, memory.usable_capacity_bytes),
+            "counterexamples": _counterexamples(families),
+        },
+    )
+
+
+def _facts(document: DocumentReport) -> list[str]:
+    counts = {"error": 0, "warning": 0, "note": 0}
+    questions = 0
+    for finding in document.findings:
+        if finding.undecided:
+            questions += 1
+        else:
+            counts[finding.severity] += 1
+    facts = [plural(count, name) for name, count in counts.items() if count]
+    if questions:
+        facts.append(plural(questions, "open question"))
+    if not facts:
+        facts.append("no findings")
+    claims = document.obligations
+    if claims is not None:
+        facts.append(f"{plural(claims.proved, 'claim')} proved")
+        facts += [
+            f"{count:,} {outcome}"
+            for outcome, count in (("refuted", claims.refuted), ("undecided", claims.undecided))
+            if count
+        ]
+    return facts
+
+
+def _counterexamples(families: Sequence[FamilyGroup]) -> list[dict[str, Any]]:
+    """In the order in which the template meets them."""
+    return [
+        finding.counterexample
+        for family in families
+        for rule in family.rules
+        for finding in rule.findings
+        if finding.counterexample is not None
+    ]
+
+
+def _rules(findings: Sequence[Finding]) -> Mapping[str, Rule]:
+    """The documentation of every rule that a finding names, in the catalogue's order."""
+    named = {finding.rule for finding in findings}
+    if not named:
+        return {}
+    from ferrum_verify.rules import catalogue  # noqa: PLC0415  (a clean report needs no rules)
+
+    return {name: rule for name, rule in catalogue().items() if name in named}
+
+
+def _script(*, with_chart: bool) -> str:
+    """Our scripts in one scope of their own, after the chart library where there is a chart."""
+    library = _asset(CHART_LIBRARY) if with_chart else ""
+    return f'{library}(() => {{\n"use strict";\n{"".join(map(_asset, SCRIPTS))}}})();\n'
+
+
+@cache
+def _asset(name: str) -> str:
+    folder = files("ferrum_verify.report.html") / "assets"
+    return folder.joinpath(*name.split("/")).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("ferrum_verify.report.html", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    environment.filters["point_words"] = point_words
+    return environment
