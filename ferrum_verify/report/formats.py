@@ -34,6 +34,10 @@ class Format:
 FORMATS: dict[str, Format] = {
     "text": Format("for people in a terminal", "ferrum_verify.report.text"),
     "json": Format("the report as data, ferrum-verify/report/v1", "ferrum_verify.report.json"),
+    "sarif": Format("SARIF 2.1.0, for code scanning", "ferrum_verify.report.sarif"),
+    "markdown": Format("for a pull-request comment", "ferrum_verify.report.markdown"),
+    "junit": Format("JUnit XML, for test reports", "ferrum_verify.report.junit"),
+    "github": Format("annotations beside the lines of a plan", "ferrum_verify.report.github"),
     "html": Format("one page to look at, offline", "ferrum_verify.report.html"),
 }
 

@@ -1,0 +1,74 @@
+"""The report as workflow commands: GitHub shows each finding beside its line of the plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.documents.json_text import printable
+from ferrum_verify.report.locations import file_name, regions_of
+from ferrum_verify.report.tally import Label, label_of, tally_text, urgency
+from ferrum_verify.report.wording import plural, sentence
+
+if TYPE_CHECKING:
+    from ferrum_verify.documents.positions import Region
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.report.formats import Screen
+    from ferrum_verify.report.model import DocumentReport, Report
+
+_COMMANDS: dict[Label, str] = {
+    "error": "error",
+    "undecided": "warning",
+    "warning": "warning",
+    "note": "notice",
+}
+
+
+def render(report: Report, _screen: Screen) -> str:
+    """A workflow command for each finding, the errors first, and a line for each document.
+
+    GitHub shows only the first ten commands of a kind in a step; the log has them all.
+    """
+    located = [
+        (finding, document, regions.get(finding.location))
+        for document, regions in zip(report.documents, regions_of(report.documents), strict=True)
+        for finding in document.findings
+    ]
+    located.sort(key=lambda row: urgency(row[0]))
+    lines = [_command(finding, document, region) for finding, document, region in located]
+    lines += [
+        f"{each.verdict.upper()} {printable(each.source)}: {tally_text(each.findings)}"
+        for each in report.documents
+    ]
+    if len(report.documents) != 1:
+        total = plural(len(report.documents), "document")
+        lines.append(f"{report.verdict.upper()} {total}: {tally_text(report.findings)}")
+    return "\n".join(lines) + "\n"
+
+
+def _command(finding: Finding, document: DocumentReport, region: Region | None) -> str:
+    properties: dict[str, str | int] = {}
+    if document.path is not None:
+        properties["file"] = file_name(document.path)
+    if region is not None:
+        properties |= {"line": region.line, "endLine": region.end_line}
+        if region.line == region.end_line:  # columns are shown within one line only
+            properties |= {"col": region.column, "endColumn": region.end_column}
+    properties["title"] = finding.rule
+    label = label_of(finding)
+    text = f"{_open_question(label)}{sentence(finding.message)}"
+    if region is None and finding.location:
+        text += f" (at {printable(finding.location)})"
+    listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    return f"::{_COMMANDS[label]} {listed}::{_data(text)}"
+
+
+def _open_question(label: Label) -> str:
+    return "Open question: " if label == "undecided" else ""
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,54 @@
+"""Files, lines and columns of findings, as reports for other tools name them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ferrum_verify.documents.positions import regions_of_file
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from ferrum_verify.documents.positions import Region
+    from ferrum_verify.report.model import DocumentReport
+
+
+def file_name(path: Path) -> str:
+    """The file's name from the root of the repository, with slashes.
+
+    The root is what the CI service says it is (``GITHUB_WORKSPACE``), else the working
+    directory; a file outside of it keeps its absolute path.
+    """
+    absolute = os.path.abspath(path)
+    for root in (os.environ.get("GITHUB_WORKSPACE"), os.getcwd()):
+        if root and absolute.startswith(os.path.join(os.path.abspath(root), "")):
+            return Path(os.path.relpath(absolute, root)).as_posix()
+    return Path(absolute).as_posix()
+
+
+def regions_of(
+    documents: Sequence[DocumentReport], pointers: Sequence[Collection[str]] | None = None
+) -> list[Mapping[str, Region]]:
+    """For each document the regions of JSON pointers in its file: its findings' ones, unless given.
+
+    Each file is read once. A pointer is left out where nobody can see a line: in standard
+    input, in archives, and in what a Python caller handed over.
+    """
+    if pointers is None:
+        pointers = [{finding.location for finding in each.findings} for each in documents]
+    wanted: dict[Path | None, dict[int, Collection[str]]] = {}
+    for document, places in zip(documents, pointers, strict=True):
+        if places:
+            lines = wanted.setdefault(document.path, {})
+            lines[document.line] = {*lines.get(document.line, ()), *places}
+    found = {path: regions_of_file(path, lines) for path, lines in wanted.items()}
+    return [
+        {
+            place: region
+            for place in places
+            if (region := found[document.path].get((document.line, place))) is not None
+        }
+        for document, places in zip(documents, pointers, strict=True)
+    ]

@@ -1,0 +1,167 @@
+"""The report as Markdown, for a comment on a pull request: verdict, short table, folded detail."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING
+
+from ferrum_verify.documents.json_text import printable
+from ferrum_verify.report.locations import regions_of
+from ferrum_verify.report.tally import label_of, tally, tally_text, urgency
+from ferrum_verify.report.timeline import counterexample_lines
+from ferrum_verify.report.wording import plural, sentence, value_text
+from ferrum_verify.rules import catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ferrum_verify.documents.positions import Region
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.report.formats import Screen
+    from ferrum_verify.report.model import DocumentReport, Report
+
+MAXIMUM_CHARACTERS = 60_000
+"""GitHub refuses a comment of more than 65,536 characters; the rest is for who quotes this."""
+
+_MAXIMUM_ROWS = 100
+_COLUMNS = 80
+
+# A code span is inert whatever it holds; all else in a message is escaped, so that no document
+# can put a heading, an image or a mention into the comment.
+_CODE_SPAN = re.compile(r"(`[^`\n]+`)")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$])")
+
+
+def render(report: Report, _screen: Screen) -> str:
+    """The report in at most ``MAXIMUM_CHARACTERS``.
+
+    Where that is not enough for all findings, their number is given and the most urgent shown.
+    """
+    head = "\n".join(_head(report))
+    room = MAXIMUM_CHARACTERS - len(head) - _ROOM_FOR_THE_END
+    text, hidden = head, len(report.findings)
+    for document, places in zip(report.documents, regions_of(report.documents), strict=True):
+        if not document.findings:
+            continue
+        items = _items(document, places, room)
+        if not items:
+            break
+        block = _fold(document, items)
+        text += block
+        room -= len(block)
+        hidden -= len(items)
+        if len(items) < len(document.findings):
+            break
+    if hidden:
+        text += (
+            f"\n{plural(hidden, 'finding')} more than a comment can hold: "
+            "the JSON and SARIF reports have them all.\n"
+        )
+    return text
+
+
+_ROOM_FOR_THE_END = 200
+
+
+def _head(report: Report) -> Iterator[str]:
+    count = plural(len(report.documents), "document")
+    yield f"### ferrum-verify: {report.verdict}"
+    yield ""
+    yield f"{count} audited under `{report.execution}` execution: {tally_text(report.findings)}."
+    yield ""
+    proofs = any(document.obligations is not None for document in report.documents)
+    yield "| Document | Verdict | Errors | Open | Warnings | Notes |" + (
+        " Claims proved |" if proofs else ""
+    )
+    yield "|:--|:--|--:|--:|--:|--:|" + ("--:|" if proofs else "")
+    worst_first = sorted(report.documents, key=lambda each: -_weight(each))
+    for document in worst_first[:_MAXIMUM_ROWS]:
+        counts = " | ".join(f"{count:,}" for count in tally(document.findings).values())
+        source = _code(document.source).replace("|", "\\|")
+        row = f"| {source} | **{document.verdict}** | {counts} |"
+        if proofs:
+            row += f" {_proved(document)} |"
+        yield row
+    hidden = len(report.documents) - _MAXIMUM_ROWS
+    if hidden > 0:
+        yield ""
+        yield f"… and {plural(hidden, 'document')} more, none of them worse."
+    yield ""
+
+
+def _weight(document: DocumentReport) -> int:
+    return ("verified", "undecided", "violated", "unreadable").index(document.verdict)
+
+
+def _proved(document: DocumentReport) -> str:
+    claims = document.obligations
+    if claims is None:
+        return "-"
+    return f"{claims.proved:,} of {claims.proved + claims.refuted + claims.undecided:,}"
+
+
+def _fold(document: DocumentReport, items: list[str]) -> str:
+    title = f"<code>{html.escape(printable(document.source))}</code>"
+    summary = f"<summary>{title}: {tally_text(document.findings)}</summary>"
+    return f"\n<details>{summary}\n" + "".join(items) + "\n\n</details>\n"
+
+
+def _items(document: DocumentReport, regions: Mapping[str, Region], room: int) -> list[str]:
+    """The findings of a document, the most urgent first, as many as there is room for."""
+    room -= len(_fold(document, []))
+    uses = _uses(document)
+    items: list[str] = []
+    for finding in sorted(document.findings, key=urgency):
+        item = _item(finding, regions.get(finding.location), uses)
+        room -= len(item)
+        if room < 0:
+            break
+        items.append(item)
+    return items
+
+
+def _item(finding: Finding, region: Region | None, uses: Mapping[str, frozenset[str]]) -> str:
+    place = _code(finding.location) if finding.location else "the whole document"
+    line = f", line {region.line}" if region is not None else ""
+    lines = [f"\n- **{label_of(finding)}** `{finding.rule}` at {place}{line}"]
+    lines.append(f"  {_escaped(sentence(finding.message))}")
+    values = [
+        f"{name} {_code(value_text(value))}"
+        for name, value in (("expected", finding.expected), ("found", finding.actual))
+        if value is not None
+    ]
+    if values:
+        lines.append(f"  ({'; '.join(values)})")
+    rule = catalogue().get(finding.rule)
+    if rule is not None:
+        lines.append(f"  *Fix:* {sentence(rule.fix)}")
+    if finding.counterexample is not None:
+        drawn = counterexample_lines(finding.counterexample, _COLUMNS, uses)
+        lines += ["", "  ```text", *(f"  {line}" for line in drawn), "  ```"]
+    return "\n".join(lines)
+
+
+def _uses(document: DocumentReport) -> dict[str, frozenset[str]]:
+    subject = document.subject
+    if subject is None or subject.nodes is None:
+        return {}
+    return {node.id: frozenset(node.resources) for node in subject.nodes}
+
+
+def _escaped(text: str) -> str:
+    parts = _CODE_SPAN.split(text)
+    parts[::2] = [_without_mentions(_SPECIAL.sub(r"\\\1", part)) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _code(text: str) -> str:
+    """A code span that holds any text."""
+    text = printable(text)
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{space}{text}{space}{fence}"
+
+
+def _without_mentions(text: str) -> str:
+    return text.replace("@", "@\u200b")

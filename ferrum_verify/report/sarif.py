@@ -1,0 +1,229 @@
+"""The report as SARIF 2.1.0, so that code scanning shows findings in the plan file itself.
+
+A finding of severity error, warning or note is a result of kind ``fail`` and that level. A
+question that stayed open is of kind ``open``, whose level the standard fixes as ``none``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ferrum_verify.counterexamples import ScheduleCounterexample
+from ferrum_verify.findings import pointer
+from ferrum_verify.report.locations import file_name, regions_of
+from ferrum_verify.report.timeline import counterexample_lines
+from ferrum_verify.report.wording import sentence
+from ferrum_verify.rules import catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ferrum_verify.documents.positions import Region
+    from ferrum_verify.findings import Finding, Rule
+    from ferrum_verify.report.formats import Screen
+    from ferrum_verify.report.model import DocumentReport, Report
+
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+
+_COLUMNS = 80
+
+
+def render(report: Report, _screen: Screen) -> str:
+    """The report as a SARIF log of one run."""
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}, indent=2)
+
+
+def _run(report: Report) -> dict[str, Any]:
+    from ferrum_verify import __version__  # noqa: PLC0415  (the package imports this file)
+
+    broken = {finding.rule for finding in report.findings}
+    rules = [rule for rule in catalogue().values() if rule.id in broken]
+    indices = {rule.id: index for index, rule in enumerate(rules)}
+    files = list(dict.fromkeys(uri for each in report.documents if (uri := _uri(each))))
+    regions = regions_of(report.documents, [_pointers(each) for each in report.documents])
+    return {
+        "tool": {
+            "driver": {
+                "name": "ferrum-verify",
+                "version": __version__,
+                "shortDescription": {"text": "Verifies the execution plans of the Ferrum engine"},
+                "rules": [_descriptor(rule) for rule in rules],
+            }
+        },
+        "automationDetails": {"id": f"ferrum-verify/{report.execution}/"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": report.verdict != "unreadable",
+                "exitCode": report.exit_status,
+            }
+        ],
+        "artifacts": [{"location": _artifact(uri), "roles": ["analysisTarget"]} for uri in files],
+        "results": [
+            _result(finding, document, places, indices)
+            for document, places in zip(report.documents, regions, strict=True)
+            for finding in document.findings
+        ],
+        "properties": {
+            "execution": report.execution,
+            "verdict": report.verdict,
+            "documents": [
+                {"source": each.source, "verdict": each.verdict} for each in report.documents
+            ],
+        },
+    }
+
+
+def _descriptor(rule: Rule) -> dict[str, Any]:
+    level = "none" if rule.undecided else rule.severity
+    paragraphs = (
+        ("Why it matters", rule.why),
+        ("How to fix it", rule.fix),
+        ("Where the rule comes from", rule.source),
+    )
+    return {
+        "id": rule.id,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": f"{rule.summary} {sentence(rule.why)}"},
+        "help": {
+            "text": "\n\n".join(
+                [rule.summary, *(f"{title}: {sentence(body)}" for title, body in paragraphs)]
+            ),
+            "markdown": "\n\n".join(
+                [rule.summary, *(f"**{title}.** {sentence(body)}" for title, body in paragraphs)]
+            ),
+        },
+        "defaultConfiguration": {"level": level},
+        "properties": {
+            "tags": [rule.family, rule.judgment],
+            "problem.severity": "recommendation" if rule.severity == "note" else rule.severity,
+        },
+    }
+
+
+def _result(
+    finding: Finding,
+    document: DocumentReport,
+    regions: Mapping[str, Region],
+    indices: Mapping[str, int],
+) -> dict[str, Any]:
+    result: dict[str, Any] = {"ruleId": finding.rule}
+    if finding.rule in indices:
+        result["ruleIndex"] = indices[finding.rule]
+    result |= {
+        "kind": "open" if finding.undecided else "fail",
+        "level": "none" if finding.undecided else finding.severity,
+        "message": {"text": _message(finding)},
+        "locations": [_location(document, finding.location, regions)],
+        "partialFingerprints": {"findingHash/v1": _identity(finding)},
+    }
+    if isinstance(finding.counterexample, ScheduleCounterexample):
+        result["codeFlows"] = [_code_flow(finding.counterexample, document, regions)]
+    wire = finding.to_wire()
+    result["properties"] = {"document": document.source, "family": finding.family} | {
+        name: wire[name]
+        for name in ("judgment", "expected", "actual", "counterexample")
+        if name in wire
+    }
+    return result
+
+
+def _message(finding: Finding) -> str:
+    text = sentence(finding.message)
+    if finding.counterexample is None:
+        return text
+    lines = counterexample_lines(finding.counterexample, _COLUMNS)
+    if isinstance(finding.counterexample, ScheduleCounterexample):
+        lines = lines[:3]  # the schedule itself is the result's code flow
+    return "\n".join([text, "Counterexample:", *lines])
+
+
+def _identity(finding: Finding) -> str:
+    """A hash that stays the same while the finding does, wherever its line moves to."""
+    material = json.dumps([finding.rule, finding.location, finding.message])
+    return hashlib.sha256(material.encode()).hexdigest()
+
+
+def _location(
+    document: DocumentReport, place: str, regions: Mapping[str, Region]
+) -> dict[str, Any]:
+    location: dict[str, Any] = {}
+    uri = _uri(document)
+    if uri is not None:
+        physical: dict[str, Any] = {"artifactLocation": _artifact(uri)}
+        region = regions.get(place)
+        if region is not None:
+            physical["region"] = {
+                "startLine": region.line,
+                "startColumn": region.column,
+                "endLine": region.end_line,
+                "endColumn": region.end_column,
+            }
+        location["physicalLocation"] = physical
+    if place:
+        location["logicalLocations"] = [{"fullyQualifiedName": place}]
+    return location
+
+
+def _code_flow(
+    schedule: ScheduleCounterexample, document: DocumentReport, regions: Mapping[str, Region]
+) -> dict[str, Any]:
+    places = _node_pointers(document)
+    marks = {schedule.left.node: schedule.left, schedule.right.node: schedule.right}
+    steps = []
+    for order, node in enumerate(sorted(schedule.nodes, key=lambda n: (n.start, n.end)), start=1):
+        text = f"`{node.id}` runs from time {node.start} to {node.end}."
+        if node.id in marks:
+            text += f" It uses `{marks[node.id].resource}`, live at time {schedule.at}."
+        location = _location(document, places[node.id], regions) if node.id in places else {}
+        steps.append(
+            {
+                "location": location | {"message": {"text": text}},
+                "executionOrder": order,
+                "importance": "essential" if node.id in marks else "important",
+            }
+        )
+    text = f"A schedule in which both resources are live at time {schedule.at}."
+    return {"message": {"text": text}, "threadFlows": [{"locations": steps}]}
+
+
+def _pointers(document: DocumentReport) -> set[str]:
+    """Every place in the document that its results speak of."""
+    pointers = {finding.location for finding in document.findings}
+    schedules = [
+        finding.counterexample
+        for finding in document.findings
+        if isinstance(finding.counterexample, ScheduleCounterexample)
+    ]
+    if schedules:
+        places = _node_pointers(document)
+        pointers |= {
+            places[node.id] for each in schedules for node in each.nodes if node.id in places
+        }
+    return pointers
+
+
+def _node_pointers(document: DocumentReport) -> dict[str, str]:
+    subject = document.subject
+    if subject is None or subject.nodes is None:
+        return {}
+    at = subject.places.nodes
+    return {node.id: pointer(at, index, "id") for index, node in enumerate(subject.nodes)}
+
+
+def _artifact(uri: str) -> dict[str, Any]:
+    relative = not uri.startswith("file:")
+    return {"uri": uri, "uriBaseId": "%SRCROOT%"} if relative else {"uri": uri}
+
+
+def _uri(document: DocumentReport) -> str | None:
+    if document.path is None:
+        return None
+    name = file_name(document.path)
+    return Path(name).as_uri() if Path(name).is_absolute() else quote(name)

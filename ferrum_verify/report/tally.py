@@ -1,0 +1,49 @@
+"""How findings are counted and called: errors, warnings, notes and open questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from ferrum_verify.report.wording import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ferrum_verify.findings import Finding
+
+Label = Literal["error", "warning", "note", "undecided"]
+
+LABELS: tuple[Label, ...] = ("error", "undecided", "warning", "note")
+"""From what must be looked at first to what may be."""
+
+_NOUNS: dict[Label, str] = {
+    "error": "error",
+    "undecided": "open question",
+    "warning": "warning",
+    "note": "note",
+}
+
+
+def label_of(finding: Finding) -> Label:
+    """A finding's severity; a question that could not be answered is ``undecided``."""
+    return "undecided" if finding.undecided else finding.severity
+
+
+def tally(findings: Iterable[Finding]) -> dict[Label, int]:
+    """How many findings have each label."""
+    counts = dict.fromkeys(LABELS, 0)
+    for finding in findings:
+        counts[label_of(finding)] += 1
+    return counts
+
+
+def tally_text(findings: Iterable[Finding]) -> str:
+    """The counts in words: "2 errors, 1 open question"; "no findings"."""
+    counts = tally(findings)
+    words = [plural(count, _NOUNS[label]) for label, count in counts.items() if count]
+    return ", ".join(words) or "no findings"
+
+
+def urgency(finding: Finding) -> int:
+    """A sort key: errors first, then open questions, warnings and notes."""
+    return LABELS.index(label_of(finding))
