@@ -187,9 +187,12 @@ def edited(edit: Callable[[Json], object]) -> Json:
 
 
 def test_inputs_that_do_not_cover() -> None:
-    (note,) = notes(in_program(inputs=["value/tokens", "value/image"]))
+    (note,) = notes(in_program(inputs=["value/image"]))
     assert note.rule == "checkpoint.input-coverage"
-    assert "value/image" in note.message
+    assert note.message == (
+        "The plan has no sequence checkpoint: the program's inputs value/image have no role in "
+        "checkpoints; value/tokens have one and are no inputs of the program."
+    )
 
 
 def test_a_state_that_is_only_read() -> None:
@@ -237,15 +240,16 @@ def test_a_resource_of_no_state() -> None:
     assert note.location == f"/plan/payload/memory/dynamic_descriptors/{len(rows) - 1}"
 
 
-def test_a_persistent_workspace_is_named_once_and_not_also_uncovered() -> None:
+def persistent(*, estimated: bool) -> Callable[[Json], object]:
     def edit(bundle: Json) -> None:
         node = make.node_of(bundle, DELTA)
-        node["provider_resources"]["persistent"] = {
-            "size_formula": {"fixed": {"bytes": 64}},
-            "alignment_bytes": 256,
-            "scope": "sequence",
-            "storage": {"accepted_profiles": [make.LINEAR]},
-        }
+        if estimated:
+            node["provider_resources"]["persistent"] = {
+                "size_formula": {"fixed": {"bytes": 64}},
+                "alignment_bytes": 256,
+                "scope": "sequence",
+                "storage": {"accepted_profiles": [make.LINEAR]},
+            }
         node["persistent_resource"] = "resource/persistent"
         make.descriptors_of(bundle).append(
             make.descriptor(
@@ -257,8 +261,17 @@ def test_a_persistent_workspace_is_named_once_and_not_also_uncovered() -> None:
             )
         )
 
-    (note,) = notes(edit)
+    return edit
+
+
+def test_a_persistent_workspace_is_named_once_and_not_also_uncovered() -> None:
+    (note,) = notes(persistent(estimated=True))
     assert note.rule == "checkpoint.provider-persistent-workspace"
+
+
+def test_a_persistent_resource_that_no_provider_asked_for_is_uncovered() -> None:
+    (note,) = notes(persistent(estimated=False))
+    assert note.rule == "checkpoint.uncovered-resource"
 
 
 def test_no_state_at_all() -> None:

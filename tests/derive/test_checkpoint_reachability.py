@@ -67,6 +67,12 @@ def test_three_providers_together() -> None:
     assert len(blamed(providers, 100)) == 3
 
 
+def test_a_count_at_the_limit_is_permitted() -> None:
+    assert blamed([provider("a", 1, 64), provider("b", 1, 96)], 64) == ["b"]
+    three = [provider("a", 1, 3), provider("b", 1, 5), provider("c", 1, 7)]
+    assert blamed(three, 35) == ["a", "b", "c"]
+
+
 def test_equal_constraints_are_represented_by_their_first_node() -> None:
     providers = [provider(f"layer.{index}", 1, 64) for index in range(100)]
     assert blamed(providers, 63) == ["layer.0"]
