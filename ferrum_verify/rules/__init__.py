@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-# The files that hold a family's rules, where it is not one file of the family's name.
+# The files that hold a family's rules, where it is not one file of the family's name. A name
+# with a dot lies outside of this package.
 _FAMILY_MODULES: dict[str, tuple[str, ...]] = {
     "wire": ("wire", "checkpoint_wire"),
     "graph": ("graph", "plan_graph", "work", "state_effects", "selection"),
     "value": ("value", "value_rows", "aliases", "retained"),
     "capacity": ("capacity", "plan_graph"),
-    "integrity": ("integrity", "source_integrity"),
+    "integrity": ("integrity", "source_integrity", "proof"),
     "contract": (
         "declarations",
         "estimates",
@@ -33,6 +34,9 @@ _FAMILY_MODULES: dict[str, tuple[str, ...]] = {
         "operation_ports",
         "program_provenance",
         "policy_provenance",
+        "contracts.check_rules",
+        "contracts.rules",
+        "contracts.plan_rules",
     ),
 }
 
@@ -43,7 +47,8 @@ def catalogue() -> Mapping[str, Rule]:
     rules: dict[str, Rule] = {}
     for family in get_args(Family):
         for name in _FAMILY_MODULES.get(family, (family,)):
-            module = import_module(f"ferrum_verify.rules.{name}")
+            home = "ferrum_verify" if "." in name else __name__
+            module = import_module(f"{home}.{name}")
             for value in vars(module).values():
                 if isinstance(value, Rule) and value.family == family:
                     rules[value.id] = value

@@ -77,14 +77,20 @@ class AliasClasses:
 
     def __init__(self, nodes: Sequence[PlanNode]) -> None:
         self._parents: dict[str, str] = {}
+        self._groups: dict[str, int] = {}
+        self._numbers: dict[Hashable, int] = {}
         for node in nodes:
             for alias in node.exact_aliases:
                 self._connect(alias.output_value_id, alias.input_value_id)
-            for binding in node.values:
-                if isinstance(binding.alias, MustAlias):
-                    source = bindings_by_port(node).get(("input", binding.alias.tensor_index))
-                    if source is not None:
-                        self._connect(binding.value_id, source.value_id)
+            musts = [
+                (binding.value_id, binding.alias.tensor_index)
+                for binding in node.values
+                if isinstance(binding.alias, MustAlias)
+            ]
+            ports = bindings_by_port(node) if musts else {}
+            for value_id, ordinal in musts:
+                if (source := ports.get(("input", ordinal))) is not None:
+                    self._connect(value_id, source.value_id)
 
     def _connect(self, left: str, right: str) -> None:
         left, right = self.root(left), self.root(right)
@@ -101,18 +107,28 @@ class AliasClasses:
             parents[value_id], value_id = root, parents[value_id]
         return root
 
-    def group(self, binding: ValueBinding) -> Hashable:
-        """What values that may share bytes have in common: their class and their storage."""
-        return self.root(binding.value_id), tuple(
-            (
-                component.component_id,
-                component.resource_id,
-                component.offset_bytes,
-                component.length_bytes,
-                component.element_type,
+    def group(self, binding: ValueBinding) -> int:
+        """A number that values have in common which may share bytes.
+
+        It stands for their class and their storage.
+        """
+        value_id = binding.value_id
+        if value_id not in self._groups:
+            key = (
+                self.root(value_id),
+                tuple(
+                    (
+                        component.component_id,
+                        component.resource_id,
+                        component.offset_bytes,
+                        component.length_bytes,
+                        component.element_type,
+                    )
+                    for component in binding.storage.components
+                ),
             )
-            for component in binding.storage.components
-        )
+            self._groups[value_id] = self._numbers.setdefault(key, len(self._numbers))
+        return self._groups[value_id]
 
 
 def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:

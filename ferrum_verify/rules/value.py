@@ -7,7 +7,7 @@ the row that it lies in is judged in ``value_rows``.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.resource_rows import ResourceRows
@@ -175,7 +175,7 @@ def _sweep(
     also collides with the furthest-reaching range of another group; and that is either the
     furthest of all, or the furthest that is of another group than the furthest of all.
     """
-    furthest: list[tuple[Any, _Range]] = []
+    furthest: list[tuple[int, _Range]] = []
     for current in taken:
         start, end, definition = current
         group = classes.group(definition.binding)
@@ -195,7 +195,7 @@ def _sweep(
         furthest = _furthest_two([*furthest, (group, current)])
 
 
-def _furthest_two(ranges: list[tuple[Any, _Range]]) -> list[tuple[Any, _Range]]:
+def _furthest_two(ranges: list[tuple[int, _Range]]) -> list[tuple[int, _Range]]:
     ranges.sort(key=lambda each: -each[1][1])
     others = (each for each in ranges[1:] if each[0] != ranges[0][0])
     return [ranges[0], *islice(others, 1)]
