@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.documents.parse import subject_of
 from ferrum_verify.judge import derive_subject, judge_memory
+from ferrum_verify.limits import Limits
 from ferrum_verify.report.model import DocumentReport, Report, SlotReport
 
 if TYPE_CHECKING:
     from ferrum_verify.facts import Facts
     from ferrum_verify.findings import Finding
+    from ferrum_verify.prove.auditing import ProofReport
     from ferrum_verify.report.model import Verdict
     from ferrum_verify.sharing import Execution
     from ferrum_verify.subject import Subject
@@ -23,12 +25,14 @@ def audit(
     document: Any | str | os.PathLike[str],
     execution: Execution = "fenced",
     prove: bool = True,
+    *,
+    limits: Limits | None = None,
 ) -> Report:
     """Audit one parsed document, or every document of a file.
 
     ``execution`` is the model under which resources must not be live together; ``prove`` adds
-    the solver's proofs to the concrete checks. Nothing raises for a bad document: the report
-    says what is wrong with it.
+    the solver's proofs to the concrete checks, within ``limits``. Nothing raises for a bad
+    document: the report says what is wrong with it.
     """
     loaded = (
         read_documents(document)
@@ -37,14 +41,23 @@ def audit(
     )
     return Report(
         execution=execution,
-        documents=tuple(audit_document(each, execution=execution, prove=prove) for each in loaded),
+        documents=tuple(
+            audit_document(each, execution=execution, prove=prove, limits=limits) for each in loaded
+        ),
     )
 
 
 def audit_document(
-    loaded: LoadedDocument, *, execution: Execution = "fenced", prove: bool = True
+    loaded: LoadedDocument,
+    *,
+    execution: Execution = "fenced",
+    prove: bool = True,
+    limits: Limits | None = None,
 ) -> DocumentReport:
-    """Audit one document that was read, or report why it could not be."""
+    """Audit one document that was read, or report why it could not be.
+
+    ``limits`` bound the proofs in time and memory; None takes the defaults.
+    """
     if loaded.findings:
         return DocumentReport(
             source=loaded.source,
@@ -70,20 +83,52 @@ def audit_document(
     subject, faults, facts = judge(subject, execution, doubts)
     findings += faults
     judged = time.perf_counter()
+    obligations = None
+    if prove and facts is not None:
+        proof = _prove(loaded.value, subject, facts, findings, limits or Limits())
+        if proof is not None:
+            findings, obligations = list(proof.findings), proof.obligations
+    proved = time.perf_counter()
     return DocumentReport(
         source=loaded.source,
         kind=subject.kind,
         verdict=verdict_of(findings),
         findings=tuple(findings),
         slots=slots_of(facts),
+        obligations=obligations,
         timings={
             "read": loaded.seconds,
             "parse": parsed - started,
             "check": judged - parsed,
-        },
+        }
+        | ({} if obligations is None else {"prove": proved - judged}),
         subject=subject,
         path=loaded.path,
         line=loaded.line,
+    )
+
+
+def _prove(
+    document: Any,
+    subject: Subject,
+    facts: Facts,
+    findings: list[Finding],
+    limits: Limits,
+) -> ProofReport | None:
+    # The solver takes longer to import than a concrete audit takes to run.
+    from ferrum_verify.prove.auditing import prove_subject  # noqa: PLC0415
+
+    if subject.problem is not None and subject.memory is not None:
+        # What is claimed of a problem is claimed of the plan that is derived from it.
+        document = {"nodes": document["nodes"], "memory": subject.memory.to_wire()}
+    return prove_subject(
+        subject,
+        document,
+        findings,
+        facts.execution,
+        limits,
+        ordered=facts.order is not None,
+        judged=facts.order is not None and not facts.faulty,
     )
 
 

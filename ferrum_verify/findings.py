@@ -38,7 +38,8 @@ class Finding:
 
     ``location`` is an RFC 6901 JSON pointer into the document as it was read ("" is the
     whole document). ``expected`` and ``actual`` are JSON values, present where a value was
-    re-derived. ``undecided`` marks a question that could not be answered either way.
+    re-derived. ``undecided`` marks a question that could not be answered either way. ``about``
+    are the names that tell the finding from others of its rule; the proofs find it by them.
     """
 
     rule: str
@@ -50,6 +51,7 @@ class Finding:
     actual: Any = None
     counterexample: Counterexample | None = None
     undecided: bool = False
+    about: tuple[str, ...] = ()
 
     @property
     def family(self) -> Family:
@@ -83,7 +85,9 @@ class Example:
     the value to put there; ``DELETE`` removes the member, ``Swap`` exchanges it with another
     one, and a pointer that ends in ``/-`` appends to a list. ``rehash`` recomputes the hashes of
     an edited execution plan, so that only the edit itself is at fault. ``also`` names rules that
-    the same edit cannot help but break too.
+    the same edit cannot help but break too. ``command`` is what judges the edited document;
+    ``contracts compare`` takes the unedited sample as BASE and the edited one as HEAD, or with
+    ``reverse`` the other way round.
     """
 
     sample: str
@@ -91,6 +95,8 @@ class Example:
     rehash: bool = True
     also: tuple[str, ...] = ()
     execution: Literal["in-order", "fenced", "concurrent"] = "fenced"
+    command: Literal["audit", "contracts check", "contracts compare"] = "audit"
+    reverse: bool = False
 
 
 class Delete:
@@ -138,6 +144,7 @@ class Rule:
         expected: Any = None,
         actual: Any = None,
         counterexample: Counterexample | None = None,
+        about: tuple[str, ...] = (),
     ) -> Finding:
         """A finding of this rule; ``message`` is one sentence with the names and numbers."""
         return Finding(
@@ -150,6 +157,7 @@ class Rule:
             actual=actual,
             counterexample=counterexample,
             undecided=self.undecided,
+            about=about,
         )
 
 

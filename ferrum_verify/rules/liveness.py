@@ -230,6 +230,7 @@ def _check_peak(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterato
             f"{at}/minimum_invocation_peak_bytes",
             expected=expected,
             actual=pool.minimum_invocation_peak_bytes,
+            about=(pool.pool_id,),
         )
 
 
@@ -278,6 +279,7 @@ def _check_order(
                     f"{name} reuses one extent for `{left.node_id}` and `{right.node_id}`, but "
                     "neither happens before the other",
                     f"{at}/invocation_liveness",
+                    about=(left.node_id, right.node_id),
                 )
 
 

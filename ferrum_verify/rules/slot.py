@@ -339,6 +339,7 @@ def _check_slot(
             yield RETAINED_SHARED.finding(
                 f"{name} shares the bytes of `{resource}`, which is read after the terminal fence",
                 f"{at}/resource_ids/{index}",
+                about=(resource,),
             )
 
 
@@ -414,6 +415,7 @@ def _check_order(
                 f"slot {index} of {name} gives the same bytes to "
                 + explain_clash(left, right, facts.order, facts.execution),
                 f"{at}/step_resource_slots/{index}",
+                about=(left, right),
             )
 
 

@@ -1,0 +1,105 @@
+"""Checking counterexamples: plain evaluation that knows nothing of solvers or proofs.
+
+It reads the document's JSON as it stands, and shares no code with the derivation, the rules or
+the encodings: what it accepts can be believed without believing them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.checking_sizes import check_overlap, check_shape
+from ferrum_verify.checking_spans import check_span, check_state_overlap
+
+if TYPE_CHECKING:
+    from ferrum_verify.counterexamples import Counterexample
+    from ferrum_verify.sharing import Execution
+
+
+def check_counterexample(
+    document: Any,
+    counterexample: Counterexample | dict[str, Any],
+    execution: Execution = "concurrent",
+) -> bool:
+    """Whether a counterexample really shows what it says about a document.
+
+    ``document`` is parsed JSON of a plan, fragment, problem or bundle; the counterexample is
+    one of a finding, or its JSON. Under ``in-order`` and ``fenced`` a schedule must also start
+    its nodes in plan order, and under ``in-order`` run them one after another. False, never an
+    exception, for anything that does not hold or cannot be evaluated.
+    """
+    wire = counterexample if isinstance(counterexample, dict) else counterexample.to_wire()
+    check = _CHECKS.get(wire.get("kind", ""))
+    if check is None:
+        return False
+    try:
+        return check(Document(document), wire, execution)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError):
+        return False
+
+
+class Document:
+    """The parts of a document's JSON that counterexamples speak of."""
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        plan = value.get("plan", value)
+        payload = plan.get("payload", plan)
+        self.value = value
+        self.payload = payload
+        self.nodes: list[dict[str, Any]] = payload.get("nodes", [])
+        self.memory: dict[str, Any] = payload.get("memory", payload)
+        self.descriptors: dict[str, dict[str, Any]] = {
+            row["base_resource_id"]: row for row in self.memory.get("dynamic_descriptors", [])
+        }
+
+
+def _check_schedule(document: Document, wire: dict[str, Any], execution: Execution) -> bool:
+    nodes = {node["id"]: node for node in document.nodes}
+    order = {name: index for index, name in enumerate(nodes)}
+    times = {run["id"]: (run["start"], run["end"]) for run in wire["nodes"]}
+    if len(times) != len(wire["nodes"]) or not all(
+        type(start) is int and type(end) is int and start < end for start, end in times.values()
+    ):
+        return False
+    for name, (start, _) in times.items():
+        for dependency in nodes[name]["dependencies"]:
+            if dependency not in times or times[dependency][1] > start:
+                return False
+    if execution != "concurrent":
+        listed = sorted(times, key=order.__getitem__)
+        for earlier, later in itertools.pairwise(listed):
+            bound = times[earlier][1] if execution == "in-order" else times[earlier][0]
+            if times[later][0] < bound:
+                return False
+    if wire["left"]["resource"] == wire["right"]["resource"]:
+        return False
+    for side in (wire["left"], wire["right"]):
+        users = [name for name, node in nodes.items() if side["resource"] in node["resources"]]
+        if side["node"] not in users or any(user not in times for user in users):
+            return False
+        born = min(times[user][0] for user in users)
+        dead = max(times[user][1] for user in users)
+        if not born <= wire["at"] < dead:
+            return False
+    return True
+
+
+def _check_span(document: Document, wire: dict[str, Any], _execution: Execution) -> bool:
+    return check_span(document.value, wire)
+
+
+def _check_shape(document: Document, wire: dict[str, Any], _: Execution) -> bool:
+    return check_shape(document, wire)
+
+
+def _check_overlap(document: Document, wire: dict[str, Any], _: Execution) -> bool:
+    return check_overlap(document, wire) or check_state_overlap(document.value, wire)
+
+
+_CHECKS = {
+    "schedule": _check_schedule,
+    "shape": _check_shape,
+    "overlap": _check_overlap,
+    "span": _check_span,
+}

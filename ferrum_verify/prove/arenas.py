@@ -1,0 +1,343 @@
+"""Arenas: budgets suffice at every shape that a bucket covers, and binding slots are apart.
+
+Mirrors the budgets of ``rules/reusable.py`` and ``rules/binding.py``. What is proven of a binding
+arena is proven of the layout that the fast path compiled: it is the thing under test.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import z3
+
+from ferrum_verify.counterexamples import (
+    ByteRange,
+    OverlapCounterexample,
+    Shape,
+    ShapeCounterexample,
+)
+from ferrum_verify.prove.formulas import (
+    LOGIC,
+    Claimed,
+    SymbolicShape,
+    Words,
+    is_sound,
+    shape_of,
+)
+from ferrum_verify.prove.obligation import Obligation, Violation
+from ferrum_verify.rules import binding, reusable
+from ferrum_verify.rules.pool import short
+from ferrum_verify.sizes import SizeError, request_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ferrum_verify.counterexamples import Counterexample
+    from ferrum_verify.derive.bindings import BindingLayout, BindingSlot
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool
+    from ferrum_verify.documents.reusable import ResolvedBucket
+    from ferrum_verify.prove.obligation import Claims
+
+Group = tuple[str, ...]
+
+
+def budget_claims(
+    resolved: ResolvedBucket,
+    name: str,
+    at: str,
+    pool: DynamicPool,
+    descriptors: Mapping[str, DynamicDescriptor],
+) -> Claims:
+    """The claims that a bucket's budget in a pool is enough at every shape that it covers."""
+    budget = next((each for each in resolved.pool_budgets if each.pool_id == pool.pool_id), None)
+    slots = [slot.resource_ids for slot in pool.step_resource_slots if slot.resource_ids]
+    rows = [row.resource_ids for row in pool.invocation_liveness if row.resource_ids]
+    reuse = pool.invocation_liveness_mode == "total_order_reuse"
+    known = all(
+        resource in descriptors and is_sound(descriptors[resource])
+        for group in (*slots, *rows)
+        for resource in group
+    )
+    if not known:
+        return
+    capacity = resolved.bucket.capacity
+    most = Shape(capacity.maximum_sequences, capacity.maximum_tokens, capacity.maximum_pages)
+    # A slot is as large as its largest member; a row is the sum of its resources.
+    step: list[list[Group]] = [[(resource,) for resource in slot] for slot in slots]
+    invocation: list[list[Group]] = [rows] if reuse and rows else [[row] for row in rows]
+    parts = (("step", step), ("invocation", invocation))
+    for kind, groups in parts:
+        if groups:
+            limit = 0 if budget is None else getattr(budget, f"{kind}_bytes")
+            yield _enough(kind, groups, limit, most, name, at, pool, descriptors)
+
+
+def _enough(
+    kind: str,
+    groups: list[list[Group]],
+    limit: int,
+    most: Shape,
+    name: str,
+    at: str,
+    pool: DynamicPool,
+    descriptors: Mapping[str, DynamicDescriptor],
+) -> Obligation:
+    """The greatest alternative of each group, summed over the groups, is within the limit."""
+    formulas = {
+        resource: Claimed.of(descriptors[resource])
+        for group in groups
+        for alternative in group
+        for resource in alternative
+    }
+    # Alike groups are counted: a deep model has a few hundred slots and rows of a few kinds.
+    kinds = Counter(
+        frozenset(
+            frozenset(Counter(formulas[resource] for resource in alternative).items())
+            for alternative in group
+        )
+        for group in groups
+    )
+
+    largest = sum(
+        count * times * claimed.largest_at(most)
+        for alternatives, count in kinds.items()
+        for alternative in alternatives
+        for claimed, times in alternative
+    )
+
+    def encode() -> Violation:
+        words, shape = Words.up_to(max(largest, limit)), SymbolicShape.named()
+        total = words.constant(0)
+        for alternatives, count in kinds.items():
+            total += words.constant(count) * words.greatest(alternatives, shape)
+        return Violation((*shape.within(most), z3.UGT(total, words.constant(limit))), shape.counts)
+
+    def witness(values: tuple[int, ...]) -> Counterexample | None:
+        shape = shape_of(values)
+        try:
+            total = sum(
+                max(
+                    sum(request_bytes(descriptors[resource], shape) for resource in alternative)
+                    for alternative in group
+                )
+                for group in groups
+            )
+        except SizeError:
+            return None
+        return ShapeCounterexample(shape, bytes=total, limit=limit)
+
+    return Obligation(
+        id=f"{at}: {kind} of {pool.pool_id}",
+        claim=f"At every shape that {name} covers, the {kind} bytes of pool "
+        f"`{short(pool.pool_id)}` are at most the {limit:,} that it budgets.",
+        names=(name, pool.pool_id),
+        logic=LOGIC,
+        rule=reusable.BUDGET,
+        location=at,
+        key=("budget", frozenset(kinds.items()), most, limit),
+        violation=encode,
+        message=lambda _: (
+            f"{name} budgets {limit:,} {kind} bytes in pool `{short(pool.pool_id)}`, which a shape "
+            "that it covers passes"
+        ),
+        witness=witness,
+    )
+
+
+def layout_claims(
+    layout: BindingLayout, at: str, descriptors: Mapping[str, DynamicDescriptor], most: Shape
+) -> Claims:
+    """The claims about one compiled binding arena.
+
+    Overlap is asked of neighbours by offset: as no slot is empty, any two that overlap make
+    two neighbours overlap (theorem ``arena``).
+    """
+    slots = sorted(layout.slots, key=lambda slot: slot.physical_offset_bytes)
+    name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
+    yield _apart(slots, name, at, most)
+    yield _covers(layout, slots, name, at)
+    for slot in slots:
+        yield _aligned(slot, name, at)
+        row = descriptors.get(slot.resource_id)
+        if row is not None and is_sound(row):
+            yield _projected(slot, row, name, at, most)
+
+
+def _apart(slots: list[BindingSlot], name: str, at: str, most: Shape) -> Obligation:
+    ranges = [
+        (slot.physical_offset_bytes, slot.physical_offset_bytes + slot.capacity_size_bytes)
+        for slot in slots
+    ]
+
+    def encode() -> Violation:
+        byte = z3.BitVec("byte", 64)
+        words = Words.up_to(max((end for _, end in ranges), default=0))
+        wide = words.widened(byte)
+
+        def inside(bounds: tuple[int, int]) -> z3.BoolRef:
+            return z3.And(
+                z3.UGE(wide, words.constant(bounds[0])), z3.ULT(wide, words.constant(bounds[1]))
+            )
+
+        both = [z3.And(inside(left), inside(right)) for left, right in itertools.pairwise(ranges)]
+        return Violation((z3.Or(both),), (byte,))
+
+    def witness(values: tuple[int, ...]) -> Counterexample | None:
+        (byte,) = values
+        holders = [
+            (slot, bounds)
+            for slot, bounds in zip(slots, ranges, strict=True)
+            if bounds[0] <= byte < bounds[1]
+        ]
+        if len(holders) < 2:
+            return None
+        left, right = (ByteRange(slot.resource_id, *bounds) for slot, bounds in holders[:2])
+        return OverlapCounterexample(most, left, right, byte)
+
+    return Obligation(
+        id=f"{at}: apart",
+        claim=f"No byte of {name} belongs to two slots.",
+        names=tuple(slot.resource_id for slot in slots),
+        logic=LOGIC,
+        rule=binding.ARENA,
+        location=at,
+        key=("apart", tuple(ranges)),
+        violation=encode,
+        message=lambda _: f"two slots of {name} hold the same byte",
+        witness=witness,
+    )
+
+
+def _covers(layout: BindingLayout, slots: list[BindingSlot], name: str, at: str) -> Obligation:
+    size = layout.physical_size_bytes
+    ranges = [(slot.physical_offset_bytes, slot.capacity_size_bytes) for slot in slots]
+
+    def encode() -> Violation:
+        byte = z3.BitVec("byte", 64)
+        words = Words.up_to(max([size, *(start + length for start, length in ranges)]))
+        wide = words.widened(byte)
+        covered = [
+            z3.And(
+                z3.UGE(wide, words.constant(start)), z3.ULT(wide, words.constant(start + length))
+            )
+            for start, length in ranges
+        ]
+        outside = z3.And(z3.ULT(wide, words.constant(size)), z3.Not(z3.Or(covered)))
+        beyond = z3.And(z3.UGE(wide, words.constant(size)), z3.Or(covered))
+        return Violation((z3.Or(outside, beyond),), (byte,))
+
+    return Obligation(
+        id=f"{at}: covers",
+        claim=f"The slots of {name} hold its {size:,} bytes, every one and none beyond.",
+        names=(layout.reusable_execution_bucket_id,),
+        logic=LOGIC,
+        rule=binding.ARENA,
+        location=at,
+        key=("covers", tuple(ranges), size),
+        violation=encode,
+        message=lambda _: f"the slots of {name} do not cover its {size:,} bytes exactly",
+    )
+
+
+def _aligned(slot: BindingSlot, name: str, at: str) -> Obligation:
+    offset, size, unit = slot.physical_offset_bytes, slot.capacity_size_bytes, slot.alignment_bytes
+    # Only the low bits matter, so slots that agree in them have equal formulas.
+    low = (offset % unit if unit else 1, size % unit if unit else 1, bool(size), unit)
+
+    def encode() -> Violation:
+        words = Words.up_to(max(offset, size, unit))
+        mask = words.constant(max(unit - 1, 0))
+        return Violation(
+            (
+                z3.Or(
+                    words.constant(offset) & mask != 0,
+                    words.constant(size) & mask != 0,
+                    words.constant(size) == 0,
+                    z3.BoolVal(unit == 0),
+                ),
+            )
+        )
+
+    return Obligation(
+        id=f"{at}: aligned {slot.resource_id}",
+        claim=f"The slot of `{slot.node_id}` in {name} is not empty, and begins and ends at a "
+        f"multiple of {unit:,}.",
+        names=(slot.resource_id,),
+        logic=LOGIC,
+        rule=binding.ARENA,
+        location=at,
+        key=("aligned", low),
+        violation=encode,
+        message=lambda _: (
+            f"in {name} the slot of `{slot.node_id}` at {offset:,} with {size:,} bytes is empty or "
+            f"not aligned to {unit:,}"
+        ),
+    )
+
+
+def _projected(
+    slot: BindingSlot, row: DynamicDescriptor, name: str, at: str, most: Shape
+) -> Obligation:
+    claimed = Claimed.of(row)
+    size = slot.capacity_size_bytes
+
+    def encode() -> Violation:
+        words = Words.up_to(max(claimed.largest_at(most), size))
+        shape = SymbolicShape.named()
+        outgrows = z3.UGT(words.taken(claimed, shape), words.constant(size))
+        return Violation((*shape.within(most), outgrows), shape.counts)
+
+    def witness(values: tuple[int, ...]) -> Counterexample | None:
+        shape = shape_of(values)
+        try:
+            return ShapeCounterexample(shape, bytes=request_bytes(row, shape), limit=size)
+        except SizeError:
+            return None
+
+    return Obligation(
+        id=f"{at}: projected {slot.resource_id}",
+        claim=f"At every shape that the bucket covers, `{slot.resource_id}` fits its {size:,} "
+        f"bytes of {name}.",
+        names=(slot.resource_id,),
+        logic=LOGIC,
+        rule=binding.ARENA,
+        location=at,
+        key=("projected", claimed, size, most),
+        violation=encode,
+        message=lambda _: f"`{slot.resource_id}` outgrows its {size:,} bytes of {name}",
+        witness=witness,
+    )
+
+
+def owner_claims(layout: BindingLayout, at: str, owners: Mapping[int, str | None]) -> Claims:
+    """The claim that each slot of an arena is owned by one node, which owns nothing else.
+
+    ``owners`` has each node's own ``binding_resource`` by position. Positions and resources
+    are numbered, so that "two slots of one node" is a question about integers.
+    """
+    slots = layout.slots
+    name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
+
+    def encode() -> Violation:
+        first, second = z3.Int("first"), z3.Int("second")
+        node = z3.Function("node", z3.IntSort(), z3.IntSort())
+        given = [node(index) == slot.node_index for index, slot in enumerate(slots)]
+        count = len(slots)
+        twice = z3.And(first >= 0, first < second, second < count, node(first) == node(second))
+        foreign = z3.BoolVal(any(owners.get(slot.node_index) != slot.resource_id for slot in slots))
+        return Violation((*given, z3.Or(twice, foreign)))
+
+    yield Obligation(
+        id=f"{at}: owners",
+        claim=f"Every slot of {name} belongs to the node that owns its resource, and no node has "
+        "two.",
+        names=tuple(slot.node_id for slot in slots),
+        logic="QF_UFLIA",
+        rule=binding.OWNER,
+        location=at,
+        key=("owners", tuple((slot.node_index, owners.get(slot.node_index)) for slot in slots)),
+        violation=encode,
+        message=lambda _: f"a slot of {name} does not belong to exactly the node that owns it",
+    )

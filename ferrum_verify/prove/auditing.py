@@ -1,0 +1,172 @@
+"""Auditing with proofs: the solver's answers beside those of the concrete checks.
+
+The two paths share the document and nothing else. Where both speak they must agree; where
+they do, a refuted claim's counterexample is shown with the concrete finding of the same fault.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.checking import check_counterexample
+from ferrum_verify.prove.claims import claims_of, plan_of
+from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
+from ferrum_verify.prove.prover import prove
+from ferrum_verify.report.model import Obligations
+from ferrum_verify.rules.liveness import ROWS_OVERLAP
+from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED
+from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ferrum_verify.counterexamples import Counterexample
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.limits import Limits
+    from ferrum_verify.prove.obligation import Obligation
+    from ferrum_verify.prove.prover import Proof, Verdict
+    from ferrum_verify.sharing import Execution
+    from ferrum_verify.subject import Subject
+
+ORDER_RULES = frozenset({SHARED_WHILE_LIVE.id, ROWS_OVERLAP.id})
+"""Rules that the concrete path judges pair by pair, exactly as the proofs do."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProofReport:
+    """The findings of an audit with the proofs' share in them, and how many claims there were."""
+
+    findings: tuple[Finding, ...]
+    obligations: Obligations
+    interrupted: bool
+
+
+def prove_subject(
+    subject: Subject,
+    document: Any,
+    findings: Sequence[Finding],
+    execution: Execution,
+    limits: Limits,
+    *,
+    ordered: bool,
+    judged: bool,
+    observe: Callable[[Obligation], None] = lambda _: None,
+) -> ProofReport | None:
+    """Discharge the claims about a subject, and merge what they show into the findings.
+
+    ``document`` is the JSON that counterexamples are checked against; ``ordered`` says whether
+    the order of the nodes is sound, ``judged`` whether the concrete path judged every slot.
+    None for a document about which nothing is claimed.
+    """
+    plan = plan_of(subject, execution, ordered=ordered)
+    if plan is None:
+        return None
+
+    def accepts(counterexample: Counterexample) -> bool:
+        return check_counterexample(document, counterexample, execution)
+
+    proof = prove(claims_of(plan), limits, accepts, observe)
+    return ProofReport(
+        findings=_merge(findings, proof, judged=judged),
+        obligations=Obligations(
+            proved=len(proof.of(Proved)),
+            refuted=len(proof.of(Refuted)),
+            undecided=len(proof.of(Undecided)),
+        ),
+        interrupted=proof.interrupted,
+    )
+
+
+def _merge(findings: Sequence[Finding], proof: Proof, *, judged: bool) -> tuple[Finding, ...]:
+    merged = list(findings)
+    # Whether the concrete path found anything at all: only a plan that it called clean can be
+    # contradicted by a refuted claim that it has no rule of the same grain for.
+    clean = not any(finding.severity == "error" for finding in findings)
+    for verdict in proof.of(Refuted):
+        found = _same_fault(merged, verdict)
+        if found is not None:
+            if merged[found].counterexample is None:
+                merged[found] = replace(merged[found], counterexample=verdict.counterexample)
+        elif clean or (judged and verdict.obligation.rule.id in ORDER_RULES):
+            merged.append(_disagreement(verdict, "refuted", "finds nothing wrong"))
+        else:
+            merged.append(_finding(verdict))
+    merged += _contradicted(findings, proof) if judged else []
+    merged += _open(proof)
+    return tuple(merged)
+
+
+def _same_fault(findings: list[Finding], verdict: Verdict) -> int | None:
+    rule, names = verdict.obligation.rule.id, set(verdict.obligation.names)
+    for index, finding in enumerate(findings):
+        if finding.rule == rule and finding.about and set(finding.about) <= names:
+            return index
+    for index, finding in enumerate(findings):
+        # A rule of one finding a place, such as a plan's capacity, is found by its place.
+        if finding.rule == rule and finding.location.startswith(verdict.obligation.location):
+            return index if not finding.about else None
+    return None
+
+
+def _finding(verdict: Verdict) -> Finding:
+    obligation = verdict.obligation
+    return obligation.rule.finding(
+        obligation.message(verdict.counterexample),
+        obligation.location,
+        counterexample=verdict.counterexample,
+        about=obligation.names,
+    )
+
+
+def _contradicted(findings: Sequence[Finding], proof: Proof) -> list[Finding]:
+    """Concrete findings of order whose claim the solver proved."""
+    proved = {
+        (verdict.obligation.rule.id, frozenset(verdict.obligation.names)): verdict
+        for verdict in proof.of(Proved)
+        if verdict.obligation.rule.id in ORDER_RULES
+    }
+    return [
+        _disagreement(proved[key], "proved", f"says: {finding.message}")
+        for finding in findings
+        if (key := (finding.rule, frozenset(finding.about))) in proved
+    ]
+
+
+def _disagreement(verdict: Verdict, answer: str, concrete: str) -> Finding:
+    obligation = verdict.obligation
+    return DISAGREEMENT.finding(
+        f"the solver {answer} the claim “{obligation.claim}”, but the check "
+        f"{obligation.rule.id} {concrete}; please report this plan",
+        obligation.location,
+        counterexample=verdict.counterexample,
+        about=obligation.names,
+    )
+
+
+def _open(proof: Proof) -> list[Finding]:
+    """One finding for each reason why claims stay open, with a claim as the example."""
+    undecided = [
+        (verdict.obligation, verdict.outcome.reason)
+        for verdict in proof.claims
+        if isinstance(verdict.outcome, Undecided)
+    ]
+    counts = Counter(reason for _, reason in undecided)
+    findings = []
+    for reason, count in counts.items():
+        example = next(obligation for obligation, why in undecided if why == reason)
+        findings.append(
+            UNDECIDED.finding(
+                f"{count:,} claim{'s' if count > 1 else ''} undecided, such as "
+                f"“{example.claim}”: {reason}",
+                example.location,
+            )
+        )
+    if proof.interrupted:
+        findings.append(
+            UNDECIDED.finding(
+                "the proofs were interrupted; what they had decided until then is counted", ""
+            )
+        )
+    return findings

@@ -1,0 +1,178 @@
+"""Claims: every obligation of a plan, from the sources that state them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ferrum_verify.derive.bindings import binding_pools, compile_layouts
+from ferrum_verify.derive.reusable import capacity_shape
+from ferrum_verify.documents.memory_plan import Binding
+from ferrum_verify.frontier import capacity_of, largest_tokens
+from ferrum_verify.order import HappensBefore
+from ferrum_verify.prove.arenas import budget_claims, layout_claims, owner_claims
+from ferrum_verify.prove.capacity import frontier_claims, lane_claims, runnable_claims
+from ferrum_verify.prove.liveness import peak_claims, reuse_claims
+from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
+from ferrum_verify.prove.slots import retained_claims, slot_claims
+from ferrum_verify.prove.spans import span_claims
+from ferrum_verify.prove.windows import PlanGraph
+from ferrum_verify.rules.pool import short
+from ferrum_verify.sizes import SizeError, minimum_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferrum_verify.derive.bindings import BindingLayout
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
+    from ferrum_verify.documents.node import FragmentNode, PlanNode
+    from ferrum_verify.frontier import Headroom
+    from ferrum_verify.prove.obligation import Claims
+    from ferrum_verify.sharing import Execution
+    from ferrum_verify.subject import Subject
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What claims are stated of: a memory plan, and the order of its nodes where it is sound.
+
+    It is read from the document alone; nothing that the concrete path derived is in it.
+    """
+
+    subject: Subject
+    memory: MemoryPlan
+    graph: PlanGraph | None
+    execution: Execution
+    descriptors: dict[str, DynamicDescriptor]
+    minimum: dict[str, int]
+
+
+def plan_of(subject: Subject, execution: Execution, *, ordered: bool) -> Plan | None:
+    """The plan of a subject, or None if it has no memory plan that could be read.
+
+    ``ordered`` says whether the graph rules found the order of the nodes sound.
+    """
+    memory = subject.memory
+    if memory is None:
+        return None
+    descriptors = {row.base_resource_id: row for row in memory.dynamic_descriptors}
+    minimum: dict[str, int] = {}
+    for resource, row in descriptors.items():
+        try:
+            minimum[resource] = minimum_bytes(row)
+        except SizeError:
+            continue
+    graph = PlanGraph(subject.nodes) if ordered and subject.nodes is not None else None
+    return Plan(subject, memory, graph, execution, descriptors, minimum)
+
+
+def claims_of(plan: Plan) -> Iterator[Claims]:
+    """Every source of claims about a plan; each is asked on its own."""
+    yield from _slot_sources(plan)
+    yield from _liveness_sources(plan)
+    yield from _size_sources(plan)
+    yield from _reusable_sources(plan)
+    yield from _capacity_sources(plan)
+    yield span_claims(plan.subject)
+
+
+def _slot_sources(plan: Plan) -> Iterator[Claims]:
+    at = f"{plan.subject.places.memory}/dynamic_pools"
+    for index, pool in enumerate(plan.memory.dynamic_pools):
+        for place, slot in enumerate(pool.step_resource_slots):
+            here = f"{at}/{index}/step_resource_slots/{place}"
+            name = f"slot {place} of pool `{short(pool.pool_id)}`"
+            yield retained_claims(slot, name, here, plan.subject.retained, plan.descriptors)
+            if plan.graph is not None and len(slot.resource_ids) > 1:
+                yield slot_claims(slot, name, here, plan.graph, plan.execution)
+
+
+def _liveness_sources(plan: Plan) -> Iterator[Claims]:
+    at = f"{plan.subject.places.memory}/dynamic_pools"
+    for index, pool in enumerate(plan.memory.dynamic_pools):
+        name = f"pool `{short(pool.pool_id)}`"
+        if plan.graph is not None:
+            yield reuse_claims(pool, name, f"{at}/{index}", plan.graph, plan.execution)
+        yield peak_claims(pool, name, f"{at}/{index}", plan.minimum)
+
+
+def _size_sources(plan: Plan) -> Iterator[Claims]:
+    at = plan.subject.places.memory
+    for index, row in enumerate(plan.memory.dynamic_descriptors):
+        yield descriptor_claims(row, f"{at}/dynamic_descriptors/{index}")
+    for index, pool in enumerate(plan.memory.dynamic_pools):
+        members = [plan.descriptors[r] for r in pool.resource_ids if r in plan.descriptors]
+        if len(members) == len(pool.resource_ids):
+            yield ceiling_claims(pool, members, f"{at}/dynamic_pools/{index}")
+
+
+def _reusable_sources(plan: Plan) -> Iterator[Claims]:
+    reusable = plan.memory.reusable_execution
+    if reusable is None:
+        return
+    at = f"{plan.subject.places.memory}/reusable_execution/buckets"
+    for index, resolved in enumerate(reusable.buckets):
+        name = f"bucket {index} of class `{resolved.bucket.class_id}`"
+        for pool in plan.memory.dynamic_pools:
+            yield budget_claims(
+                resolved, name, f"{at}/{index}/pool_budgets", pool, plan.descriptors
+            )
+    pools_at = f"{plan.subject.places.memory}/dynamic_pools"
+    for index, pool in enumerate(plan.memory.dynamic_pools):
+        yield lane_claims(plan.memory, pool, f"{pools_at}/{index}")
+    yield from _binding_sources(plan)
+
+
+def _binding_sources(plan: Plan) -> Iterator[Claims]:
+    nodes, reusable = plan.subject.nodes, plan.memory.reusable_execution
+    pools = binding_pools(plan.memory)
+    if plan.graph is None or nodes is None or reusable is None or len(pools) != 1:
+        return
+    (pool,) = pools
+    index = plan.memory.dynamic_pools.index(pool)
+    at = f"{plan.subject.places.memory}/dynamic_pools/{index}"
+    layouts = layouts_under_test(pool, plan.memory, nodes)
+    owners = {position: node.binding_resource for position, node in enumerate(nodes)}
+    shapes = {
+        resolved.bucket.bucket_id: capacity_shape(resolved.bucket.capacity)
+        for resolved in reusable.buckets
+    }
+    for layout in layouts:
+        shape = shapes[layout.reusable_execution_bucket_id]
+        yield layout_claims(layout, at, plan.descriptors, shape)
+        yield owner_claims(layout, at, owners)
+
+
+def layouts_under_test(
+    pool: DynamicPool, memory: MemoryPlan, nodes: Sequence[FragmentNode | PlanNode]
+) -> list[BindingLayout]:
+    """The arenas that the fast path compiles, or none where it cannot."""
+    listed = {resource for row in pool.invocation_liveness for resource in row.resource_ids}
+    order = HappensBefore(nodes)
+    kinds = {row.base_resource_id: row.kind for row in memory.dynamic_descriptors}
+    for resource in listed:
+        kind = kinds.get(resource)
+        if not isinstance(kind, Binding) or kind.node_id not in order.position:
+            return []
+    try:
+        return compile_layouts(pool, memory, order)
+    except SizeError:
+        return []
+
+
+def _capacity_sources(plan: Plan) -> Iterator[Claims]:
+    at = plan.subject.places.memory
+    yield runnable_claims(plan.memory, at, plan.descriptors)
+    headroom = headroom_of(plan)
+    if headroom is not None:
+        yield frontier_claims(plan.memory, at, plan.descriptors, headroom)
+
+
+def headroom_of(plan: Plan) -> Headroom | None:
+    """The longest single sequence that fits, or None where a row's bytes are unknown."""
+    header = plan.subject.header
+    tokens = None if header is None else header.maximum_scheduled_tokens
+    try:
+        return largest_tokens(capacity_of(plan.memory, tokens), 1)
+    except SizeError:
+        return None

@@ -1,0 +1,219 @@
+"""Formulas: demand and quantization over bit-vectors, as the hardware has them.
+
+Counts and bytes are 64-bit. A formula is stated in as many bits as its largest value takes, at
+least 66: nothing wraps in it, and "passes u64" is one comparison. Coefficients are constants of
+the plan, so each product is a few shifts and additions, which bit-blasting decides in
+milliseconds; the narrower the words, the faster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import z3
+
+from ferrum_verify.counterexamples import Shape
+from ferrum_verify.documents.demand import (
+    ActualSequences,
+    Affine,
+    BoundedShapeBuckets,
+    Fixed,
+    Pages,
+    Tokens,
+)
+from ferrum_verify.documents.primitives import U64_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeAlias
+
+    from ferrum_verify.documents.demand import Demand
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor
+
+    Alternative: TypeAlias = frozenset[tuple["Claimed", int]]
+    """Rows that are live at once: each kind of row with how many there are of it."""
+
+LOGIC = "QF_BV"
+
+
+@dataclass(frozen=True)
+class SymbolicShape:
+    """A shape whose three counts are unknown: 32 bits of sequences, 64 of tokens and pages."""
+
+    sequences: z3.BitVecRef
+    tokens: z3.BitVecRef
+    pages: z3.BitVecRef
+
+    @classmethod
+    def named(cls, suffix: str = "") -> SymbolicShape:
+        """The unknown shape of a name; equal names give the same unknowns."""
+        return cls(
+            z3.BitVec(f"sequences{suffix}", 32),
+            z3.BitVec(f"tokens{suffix}", 64),
+            z3.BitVec(f"pages{suffix}", 64),
+        )
+
+    def within(self, most: Shape) -> tuple[z3.BoolRef, ...]:
+        """Every count is at least 1 and at most that of ``most``."""
+        bounds: list[z3.BoolRef] = []
+        for count, limit, bits in (
+            (self.sequences, most.sequences, 32),
+            (self.tokens, most.tokens, 64),
+            (self.pages, most.pages, 64),
+        ):
+            bounds += [z3.UGE(count, 1), z3.ULE(count, min(limit, 2**bits - 1))]
+        return tuple(bounds)
+
+    @property
+    def counts(self) -> tuple[z3.BitVecRef, z3.BitVecRef, z3.BitVecRef]:
+        """Sequences, tokens and pages, in the order in which counterexamples are made small."""
+        return self.sequences, self.tokens, self.pages
+
+
+def shape_of(values: tuple[int, ...]) -> Shape:
+    """The shape of the values of ``SymbolicShape.counts``."""
+    return Shape(*values[:3])
+
+
+def defined_up_to(demand: Demand) -> Shape:
+    """The largest counts at which a demand is defined; a count that it ignores is free."""
+    free = Shape(2**32 - 1, U64_MAX, U64_MAX)
+    match demand:
+        case ActualSequences(maximum_sequences=sequences):
+            return Shape(sequences, free.tokens, free.pages)
+        case Tokens(maximum_tokens=tokens):
+            return Shape(free.sequences, tokens, free.pages)
+        case Affine(maximum_sequences=sequences, maximum_tokens=tokens):
+            return Shape(sequences, tokens, free.pages)
+        case Pages(maximum_pages=pages):
+            return Shape(free.sequences, free.tokens, pages)
+        case BoundedShapeBuckets(buckets=buckets):
+            last = buckets[-1]
+            return Shape(last.maximum_sequences, last.maximum_tokens, last.maximum_pages)
+    return free
+
+
+@dataclass(frozen=True)
+class Words:
+    """Bit-vectors of one width, wide enough that nothing wraps in them."""
+
+    bits: int
+
+    @classmethod
+    def up_to(cls, largest: int) -> Words:
+        """Words that hold ``largest``, and u64, with room to compare."""
+        return cls(max(66, largest.bit_length() + 2))
+
+    @property
+    def u64(self) -> z3.BitVecRef:
+        """The largest 64-bit number."""
+        return self.constant(U64_MAX)
+
+    def constant(self, value: int) -> z3.BitVecRef:
+        """A number of bytes or a count."""
+        return z3.BitVecVal(value, self.bits)
+
+    def widened(self, count: z3.BitVecRef) -> z3.BitVecRef:
+        """A 32- or 64-bit count in this width."""
+        return z3.ZeroExt(self.bits - count.size(), count)
+
+    def aligned(self, value: z3.BitVecRef, alignment: int) -> z3.BitVecRef:
+        """The least multiple of a power of two that is at least the value."""
+        return (value + self.constant(alignment - 1)) & ~self.constant(alignment - 1)
+
+    def logical(self, demand: Demand, shape: SymbolicShape) -> z3.BitVecRef:
+        """The bytes of a demand before quantization; a shape that no bucket covers has 0."""
+        match demand:
+            case Fixed(bytes=fixed):
+                return self.constant(fixed)
+            case ActualSequences(bytes_per_sequence=each):
+                return self.constant(each) * self.widened(shape.sequences)
+            case Tokens(bytes_per_token=each):
+                return self.constant(each) * self.widened(shape.tokens)
+            case Affine() as affine:
+                return (
+                    self.constant(affine.fixed_bytes)
+                    + self.constant(affine.bytes_per_sequence) * self.widened(shape.sequences)
+                    + self.constant(affine.bytes_per_token) * self.widened(shape.tokens)
+                )
+            case Pages(bytes_per_page=each):
+                return self.constant(each) * self.widened(shape.pages)
+            case BoundedShapeBuckets(buckets=buckets):
+                size = self.constant(0)
+                for bucket in reversed(buckets):
+                    covers = z3.And(
+                        z3.ULE(shape.sequences, bucket.maximum_sequences),
+                        z3.ULE(shape.tokens, bucket.maximum_tokens),
+                        z3.ULE(shape.pages, bucket.maximum_pages),
+                    )
+                    size = z3.If(covers, self.constant(bucket.bytes), size)
+                return size
+
+    def taken(self, claimed: Claimed, shape: SymbolicShape) -> z3.BitVecRef:
+        """The bytes that are taken: aligned, then in whole blocks."""
+        value = self.aligned(self.logical(claimed.demand, shape), claimed.alignment)
+        return value if claimed.block < 0 else self.aligned(value, claimed.block)
+
+    def greatest(self, alternatives: Iterable[Alternative], shape: SymbolicShape) -> z3.BitVecRef:
+        """The bytes of the greatest of alternatives that take turns in the same bytes."""
+        largest = self.constant(0)
+        for alternative in alternatives:
+            size = self.constant(0)
+            for claimed, times in alternative:
+                size += self.constant(times) * self.taken(claimed, shape)
+            largest = z3.If(z3.UGT(size, largest), size, largest)
+        return largest
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """What a descriptor's bytes depend on; descriptors that agree in it have equal formulas."""
+
+    demand: Demand
+    alignment: int
+    block: int
+
+    @classmethod
+    def of(cls, row: DynamicDescriptor) -> Claimed:
+        """The formula of a descriptor's bytes."""
+        return cls(row.demand, row.alignment_bytes, row.storage.profile.blocks[0])
+
+    @property
+    def largest(self) -> int:
+        """No less than the bytes taken at any shape at which the demand is defined."""
+        return self.largest_at(defined_up_to(self.demand))
+
+    def largest_at(self, most: Shape) -> int:
+        """No less than the bytes taken at any shape within ``most``, defined there or not."""
+        match self.demand:
+            case ActualSequences(bytes_per_sequence=each):
+                value = each * most.sequences
+            case Tokens(bytes_per_token=each):
+                value = each * most.tokens
+            case Affine() as affine:
+                value = (
+                    affine.fixed_bytes
+                    + affine.bytes_per_sequence * most.sequences
+                    + affine.bytes_per_token * most.tokens
+                )
+            case Pages(bytes_per_page=each):
+                value = each * most.pages
+            case Fixed(bytes=fixed):
+                value = fixed
+            case BoundedShapeBuckets(buckets=buckets):
+                value = max(bucket.bytes for bucket in buckets)
+        return value + self.alignment + max(self.block, 0)
+
+
+def is_sound(row: DynamicDescriptor) -> bool:
+    """Whether a row's alignment and block are powers of two, as every formula takes for given.
+
+    The descriptor rules report the others.
+    """
+    block = row.storage.profile.blocks[0]
+    buckets = getattr(row.demand, "buckets", (None,))
+    return bool(buckets) and all(
+        value > 0 and value & (value - 1) == 0
+        for value in (row.alignment_bytes, 1 if block < 0 else block)
+    )

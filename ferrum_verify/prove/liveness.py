@@ -1,0 +1,137 @@
+"""Liveness: invocation rows that reuse one extent never overlap, and peaks are large enough.
+
+Mirrors ``rules/liveness.py`` without reading its conclusions.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import z3
+
+from ferrum_verify.counterexamples import ShapeCounterexample
+from ferrum_verify.prove.obligation import Obligation, Violation
+from ferrum_verify.prove.schedules import live_together
+from ferrum_verify.prove.windows import LOGIC
+from ferrum_verify.rules import liveness as rules
+from ferrum_verify.sizes import UNIT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ferrum_verify.counterexamples import Counterexample
+    from ferrum_verify.documents.memory_plan import DynamicPool, InvocationLiveness
+    from ferrum_verify.prove.obligation import Claims
+    from ferrum_verify.prove.windows import PlanGraph
+    from ferrum_verify.sharing import Execution
+
+
+def reuse_claims(
+    pool: DynamicPool, name: str, at: str, graph: PlanGraph, execution: Execution
+) -> Claims:
+    """The claims that rows which reuse one extent are never live together.
+
+    Each row lives while its node runs. That one node ends before another starts is
+    transitive, so neighbours in plan order are asked.
+    """
+    if pool.invocation_liveness_mode != "total_order_reuse":
+        return
+    position = {node: index for index, node in enumerate(graph.names)}
+    rows = sorted(
+        (row for row in pool.invocation_liveness if row.node_id in position and row.resource_ids),
+        key=lambda row: position[row.node_id],
+    )
+    for left, right in itertools.pairwise(rows):
+        if left.node_id != right.node_id:
+            yield _one_after_the_other(left, right, name, at, graph, position, execution)
+
+
+def _one_after_the_other(
+    left: InvocationLiveness,
+    right: InvocationLiveness,
+    name: str,
+    at: str,
+    graph: PlanGraph,
+    position: Mapping[str, int],
+    execution: Execution,
+) -> Obligation:
+    earlier, later = position[left.node_id], position[right.node_id]
+    window = graph.window((earlier, later))
+    stream = execution == "in-order"
+
+    def encode() -> Violation:
+        order = [window.end(earlier) <= window.start(later)] if stream else []
+        return Violation((*window.schedule(), *order, window.start(later) < window.end(earlier)))
+
+    def witness(_: tuple[int, ...]) -> Counterexample | None:
+        # The fence's promise holds between nodes as it does between resources, but a run in
+        # plan order may show nothing; one in which nodes wait only for dependencies does.
+        pair = (left.resource_ids[0], right.resource_ids[0])
+        if any(resource not in graph.users for resource in pair):
+            return None
+        return live_together(graph, *pair, execution) or live_together(graph, *pair, "concurrent")
+
+    return Obligation(
+        id=f"{at}/invocation_liveness: {left.node_id} before {right.node_id}",
+        claim=f"`{left.node_id}` ends before `{right.node_id}` starts, so {name} may give both "
+        f"the same bytes ({execution}).",
+        names=(left.node_id, right.node_id),
+        logic=LOGIC,
+        rule=rules.ROWS_OVERLAP,
+        location=f"{at}/invocation_liveness",
+        key=("rows", stream, window.shape),
+        violation=encode,
+        message=lambda _: (
+            f"{name} reuses one extent for `{left.node_id}` and `{right.node_id}`, but neither "
+            "need wait for the other"
+        ),
+        witness=witness,
+    )
+
+
+def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int]) -> Claims:
+    """The claim that a pool's invocation peak is enough for any rows that may overlap.
+
+    Under total order one row is live at a time; otherwise any set of rows may be. Which rows
+    are live is one truth value each, so the sum is linear and the theory is linear integers.
+    """
+    rows = [row for row in pool.invocation_liveness if row.resource_ids]
+    if not rows or any(resource not in minimum for row in rows for resource in row.resource_ids):
+        return
+    sizes = [sum(minimum[resource] for resource in row.resource_ids) for row in rows]
+    alone = pool.invocation_liveness_mode == "total_order_reuse"
+    peak = pool.minimum_invocation_peak_bytes
+
+    def encode() -> Violation:
+        live = [z3.Bool(f"live_{index}") for index in range(len(sizes))]
+        total = z3.Int("total")
+        given = [
+            total == z3.Sum([z3.If(flag, size, 0) for flag, size in zip(live, sizes, strict=True)]),
+            total > peak,
+        ]
+        if alone:
+            given.append(z3.AtMost(*live, 1))
+        return Violation(tuple(given), (total,) if len(sizes) <= 8 else ())
+
+    most = max(sizes) if alone else sum(sizes)
+
+    def witness(_: tuple[int, ...]) -> Counterexample:
+        return ShapeCounterexample(UNIT, bytes=most, limit=peak)
+
+    yield Obligation(
+        id=f"{at}/minimum_invocation_peak_bytes",
+        claim=f"At the smallest shape the rows of {name} that are live at once never take more "
+        f"than {peak:,} bytes ({'one row' if alone else 'any rows'} at a time).",
+        names=(pool.pool_id,),
+        logic="QF_LIA",
+        rule=rules.PEAK,
+        location=f"{at}/minimum_invocation_peak_bytes",
+        key=("peak", alone, tuple(sorted(sizes)), peak),
+        violation=encode,
+        message=lambda _: (
+            f"{name} has an invocation peak of {peak:,} bytes, but rows of {most:,} bytes can be "
+            "live at once"
+        ),
+        witness=witness,
+    )

@@ -1,0 +1,193 @@
+"""Sizes: no demand passes u64, quantization loses nothing, and ceilings hold at every shape.
+
+Mirrors ``rules/descriptor.py`` and the ceiling of ``rules/pool.py``, without resting on the
+theorem that the maximal shape suffices: each claim speaks of every admissible shape.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import z3
+
+from ferrum_verify.counterexamples import ShapeCounterexample
+from ferrum_verify.documents.demand import ActualSequences
+from ferrum_verify.prove.evaluation import quantized, value_at
+from ferrum_verify.prove.formulas import (
+    LOGIC,
+    Claimed,
+    SymbolicShape,
+    Words,
+    defined_up_to,
+    is_sound,
+    shape_of,
+)
+from ferrum_verify.prove.obligation import Obligation, Violation
+from ferrum_verify.rules import descriptor as rules
+from ferrum_verify.rules.pool import CEILING, short
+
+if TYPE_CHECKING:
+    from ferrum_verify.counterexamples import Counterexample
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool
+    from ferrum_verify.prove.obligation import Claims
+
+
+def descriptor_claims(row: DynamicDescriptor, at: str) -> Claims:
+    """The claims about one descriptor's bytes, for all of its shapes."""
+    if not is_sound(row):
+        return
+    claimed = Claimed.of(row)
+    yield _fits(row, claimed, at)
+    yield _loses_nothing(row, claimed, at)
+    yield _never_shrinks(row, claimed, at)
+
+
+def _fits(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
+    most = defined_up_to(row.demand)
+
+    def encode() -> Violation:
+        words, shape = Words.up_to(claimed.largest), SymbolicShape.named()
+        passes = z3.UGT(words.taken(claimed, shape), words.u64)
+        return Violation((*shape.within(most), passes), shape.counts)
+
+    return Obligation(
+        id=f"{at}: fits u64",
+        claim=f"The bytes of `{row.base_resource_id}`, aligned and in whole blocks, fit u64 at "
+        "every shape that its demand is defined at.",
+        names=(row.base_resource_id,),
+        logic=LOGIC,
+        rule=rules.SIZE_OVERFLOW,
+        location=f"{at}/demand",
+        key=("fits", claimed),
+        violation=encode,
+        message=lambda found: (
+            f"the size of dynamic resource `{row.base_resource_id}` passes u64 at a shape that "
+            "its demand admits"
+        ),
+        witness=lambda values: ShapeCounterexample(shape_of(values), overflow=True),
+    )
+
+
+def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
+    most = defined_up_to(row.demand)
+    unit = max(claimed.alignment, claimed.block)
+
+    def encode() -> Violation:
+        words, shape = Words.up_to(claimed.largest), SymbolicShape.named()
+        asked, taken = words.logical(claimed.demand, shape), words.taken(claimed, shape)
+        wrong = z3.Or(z3.ULT(taken, asked), taken & words.constant(claimed.alignment - 1) != 0)
+        if claimed.block > 0:
+            wrong = z3.Or(wrong, taken & words.constant(claimed.block - 1) != 0)
+        return Violation((*shape.within(most), z3.ULE(taken, words.u64), wrong), shape.counts)
+
+    def witness(values: tuple[int, ...]) -> Counterexample:
+        shape = shape_of(values)
+        return ShapeCounterexample(
+            shape, bytes=value_at(row.demand, shape), limit=quantized(row, shape)
+        )
+
+    return Obligation(
+        id=f"{at}: quantized",
+        claim=f"At every shape `{row.base_resource_id}` takes at least the bytes that it asks for, "
+        f"in multiples of {unit:,}.",
+        names=(row.base_resource_id,),
+        logic=LOGIC,
+        rule=rules.ALIGNMENT,
+        location=at,
+        key=("quantized", claimed),
+        violation=encode,
+        message=lambda _: (
+            f"dynamic resource `{row.base_resource_id}` is given fewer bytes than it asks for"
+        ),
+        witness=witness,
+    )
+
+
+def _never_shrinks(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
+    most = defined_up_to(row.demand)
+
+    def encode() -> Violation:
+        words = Words.up_to(claimed.largest)
+        small, large = SymbolicShape.named(), SymbolicShape.named("_larger")
+        grows = [z3.ULE(one, other) for one, other in zip(small.counts, large.counts, strict=True)]
+        return Violation(
+            (
+                *small.within(most),
+                *large.within(most),
+                *grows,
+                z3.UGT(words.logical(row.demand, small), words.logical(row.demand, large)),
+            ),
+            (*small.counts, *large.counts),
+        )
+
+    def witness(values: tuple[int, ...]) -> Counterexample:
+        small, large = shape_of(values), shape_of(values[3:])
+        return ShapeCounterexample(
+            small, bytes=value_at(row.demand, small), limit=value_at(row.demand, large)
+        )
+
+    return Obligation(
+        id=f"{at}: never shrinks",
+        claim=f"The bytes of `{row.base_resource_id}` never shrink as a shape grows.",
+        names=(row.base_resource_id,),
+        logic=LOGIC,
+        rule=rules.ILLEGAL_DEMAND,
+        location=f"{at}/demand",
+        key=("monotone", row.demand),
+        violation=encode,
+        message=lambda _: (
+            f"the demand of dynamic resource `{row.base_resource_id}` shrinks as the shape grows"
+        ),
+        witness=witness,
+    )
+
+
+def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str) -> Claims:
+    """The claim that a pool's members never hold more than its theoretical ceiling.
+
+    Each member is at a shape of its own, with all of its instances; alike members are counted
+    together, so a pool of a thousand layers has a formula of a few terms. The sequences of one
+    batch share an ``actual_sequences`` demand, and one claim each is the worst padding
+    (theorem ``quantization``), so such a member counts the smallest claim for every instance.
+    """
+    if not members or not all(is_sound(member) for member in members):
+        return
+    alike: dict[Claimed, int] = {}
+    for member in members:
+        claimed = Claimed.of(member)
+        alike[claimed] = alike.get(claimed, 0) + member.theoretical_maximum_instances
+    ceiling = pool.theoretical_ceiling_bytes
+    name = f"pool `{short(pool.pool_id)}`"
+
+    def encode() -> Violation:
+        given: list[z3.BoolRef] = []
+        largest = sum(count * claimed.largest for claimed, count in alike.items())
+        words = Words.up_to(max(largest, ceiling))
+        total = words.constant(0)
+        for index, (claimed, instances) in enumerate(alike.items()):
+            shape = SymbolicShape.named(f"_{index}")
+            most = defined_up_to(claimed.demand)
+            given += shape.within(most)
+            if isinstance(claimed.demand, ActualSequences):
+                given.append(shape.sequences == 1)
+            total += words.constant(instances) * words.taken(claimed, shape)
+        return Violation((*given, z3.UGT(total, words.constant(ceiling))))
+
+    def witness(_: tuple[int, ...]) -> Counterexample | None:
+        return None
+
+    yield Obligation(
+        id=f"{at}: ceiling",
+        claim=f"All instances of all members of {name}, each at any shape that its demand admits, "
+        f"hold at most {ceiling:,} bytes together.",
+        names=(pool.pool_id,),
+        logic=LOGIC,
+        rule=CEILING,
+        location=f"{at}/theoretical_ceiling_bytes",
+        key=("ceiling", frozenset(alike.items()), ceiling),
+        violation=encode,
+        message=lambda _: (
+            f"the members of {name} can hold more than its theoretical ceiling of {ceiling:,} bytes"
+        ),
+        witness=witness,
+    )

@@ -1,0 +1,237 @@
+"""Slots: two members of a Step slot are never live together.
+
+Mirrors ``rules/slot.py`` and ``sharing.py``, without reading their conclusions: neither the
+closure nor the derived slots.
+
+Members are taken by first user. Under ``concurrent``, "all of one before all of the other" is
+transitive, so neighbours are asked, and others only where a neighbour is refuted. Under
+``fenced`` the last user of one must come before the first of the other, which carries over a
+third member only if that one's own first user comes before its last; that is asked as well.
+The theorems of ``proofs/order.py`` say so for every plan.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import z3
+
+from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
+from ferrum_verify.prove.obligation import Obligation, Proved, Violation
+from ferrum_verify.prove.schedules import live_together
+from ferrum_verify.prove.windows import LOGIC
+from ferrum_verify.rules import slot as rules
+from ferrum_verify.sizes import UNIT, SizeError, request_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Hashable, Mapping
+    from typing import TypeAlias
+
+    from ferrum_verify.counterexamples import Counterexample
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor, StepSlot
+    from ferrum_verify.prove.obligation import Claims, Outcome
+    from ferrum_verify.prove.windows import PlanGraph, Window
+    from ferrum_verify.sharing import Execution
+
+    Encoding: TypeAlias = tuple[Hashable, Callable[[], Violation]]
+    """A violation, and the key that names it up to renaming."""
+
+
+def slot_claims(
+    slot: StepSlot, name: str, at: str, graph: PlanGraph, execution: Execution
+) -> Claims:
+    """The claims that together say: no two members of the slot are ever live together.
+
+    A member that no node uses has no life; the slot rules report it.
+    """
+    users = {
+        resource: graph.users[resource]
+        for resource in dict.fromkeys(slot.resource_ids)
+        if resource in graph.users
+    }
+    members = sorted(users, key=lambda resource: (users[resource][0], resource))
+    before: list[int] = []  # per member, the earlier ones that are known to be dead, as bits
+    for index, member in enumerate(members):
+        known = 0
+        for other in range(index - 1, -1, -1):
+            if known >> other & 1:
+                continue
+            earlier = members[other]
+            outcome = yield _apart(earlier, member, name, at, graph, execution)
+            if isinstance(outcome, Proved):
+                known |= 1 << other
+                if before[other] and (
+                    execution != "fenced" or (yield from _is_whole(earlier, name, at, graph))
+                ):
+                    known |= before[other]
+        before.append(known)
+
+
+def _is_whole(
+    member: str, name: str, at: str, graph: PlanGraph
+) -> Generator[Obligation, Outcome, bool]:
+    first, last = graph.users[member][0], graph.users[member][-1]
+    if first == last:
+        return True
+    window = graph.window((first, last))
+    outcome = yield Obligation(
+        id=f"{at}: whole {member}",
+        claim=f"The first user of `{member}` completes before its last user starts, in every "
+        f"schedule, so what is dead before `{member}` in {name} is dead after it.",
+        names=(member,),
+        logic=LOGIC,
+        rule=rules.SHARED_WHILE_LIVE,
+        location=at,
+        key=("whole", window.shape),
+        violation=lambda: Violation((*window.schedule(), window.start(last) < window.end(first))),
+        message=lambda _: "",
+        lemma=True,
+    )
+    return isinstance(outcome, Proved)
+
+
+def _apart(
+    left: str, right: str, name: str, at: str, graph: PlanGraph, execution: Execution
+) -> Obligation:
+    """The claim that two members, the earlier used first, are never live together."""
+    lefts, rights = graph.users[left], graph.users[right]
+    window = graph.window((*lefts, *rights))
+    key, encode = _ENCODINGS[execution](window, lefts, rights)
+
+    def witness(_: tuple[int, ...]) -> Counterexample | None:
+        return live_together(graph, left, right, execution)
+
+    def message(found: Counterexample | None) -> str:
+        clause = f"{name} gives the same bytes to `{left}` and `{right}`, which "
+        if found is None:
+            return clause + (
+                f"no dependency separates: `{graph.names[rights[0]]}` need not wait for "
+                f"`{graph.names[lefts[-1]]}`, and only the order of other nodes keeps them apart"
+            )
+        return clause + "are live together in the schedule that is shown"
+
+    return Obligation(
+        id=f"{at}: {left} before {right}",
+        claim=f"`{left}` and `{right}`, which share {name}, are never live together ({execution}).",
+        names=(left, right),
+        logic=LOGIC,
+        rule=rules.SHARED_WHILE_LIVE,
+        location=at,
+        key=(execution, key),
+        violation=encode,
+        message=message,
+        witness=witness,
+    )
+
+
+def _in_order(window: Window, lefts: list[int], rights: list[int]) -> Encoding:
+    # One stream: only the order in which the users stand matters, so only they are encoded.
+    users = sorted({*lefts, *rights})
+    pattern = tuple((user in lefts, user in rights) for user in users)
+
+    def encode() -> Violation:
+        stream = [window.start(user) - window.end(user) <= -1 for user in users]
+        stream += [
+            window.end(one) - window.start(next_one) <= 0
+            for one, next_one in itertools.pairwise(users)
+        ]
+        return Violation((*stream, *_overlap(window, lefts, rights)))
+
+    return pattern, encode
+
+
+def _fenced(window: Window, lefts: list[int], rights: list[int]) -> Encoding:
+    last, first = lefts[-1], rights[0]
+    if last >= first:
+        # In plan order the two lives interleave: no dependency can undo that.
+        return ("interleaved",), lambda: Violation((z3.BoolVal(True),))
+    between = window.graph.window((last, first))
+
+    def encode() -> Violation:
+        return Violation((*between.schedule(), between.start(first) < between.end(last)))
+
+    return between.shape, encode
+
+
+def _concurrent(window: Window, lefts: list[int], rights: list[int]) -> Encoding:
+    def encode() -> Violation:
+        return Violation((*window.schedule(), *_overlap(window, lefts, rights)))
+
+    return (window.shape, window.relative(lefts), window.relative(rights)), encode
+
+
+def _overlap(window: Window, lefts: list[int], rights: list[int]) -> tuple[z3.BoolRef, z3.BoolRef]:
+    """Each of the two is first started before the other is last ended."""
+    return (
+        z3.Or([window.start(x) < window.end(y) for x in lefts for y in rights]),
+        z3.Or([window.start(y) < window.end(x) for x in lefts for y in rights]),
+    )
+
+
+_ENCODINGS = {"in-order": _in_order, "fenced": _fenced, "concurrent": _concurrent}
+
+
+def retained_claims(
+    slot: StepSlot,
+    name: str,
+    at: str,
+    retained: frozenset[str],
+    descriptors: Mapping[str, DynamicDescriptor],
+) -> Claims:
+    """The claims that no retained completion resource shares its slot.
+
+    A retained resource is read after every node has ended, so any other member of the slot
+    is live with it at some time, whatever the schedule.
+    """
+    for resource in slot.resource_ids:
+        if resource in retained:
+            others = tuple(other for other in slot.resource_ids if other != resource)
+            yield _alone(resource, others, name, at, descriptors)
+
+
+def _alone(
+    resource: str,
+    others: tuple[str, ...],
+    name: str,
+    at: str,
+    descriptors: Mapping[str, DynamicDescriptor],
+) -> Obligation:
+    return Obligation(
+        id=f"{at}: retained {resource}",
+        claim=f"`{resource}`, which is read after the terminal fence, shares {name} with nothing.",
+        names=(resource, *others),
+        logic=LOGIC,
+        rule=rules.RETAINED_SHARED,
+        location=at,
+        key=("retained", bool(others)),
+        violation=lambda: Violation(_outlived(bool(others))),
+        message=lambda _: (
+            f"{name} gives the bytes of `{resource}`, which is read after the terminal fence, "
+            f"also to `{others[0]}`"
+        ),
+        witness=lambda _: _same_bytes(resource, others[0], descriptors),
+    )
+
+
+def _outlived(shared: bool) -> tuple[z3.BoolRef, ...]:
+    # The read comes after the fence, the fence after all ends; a co-member lives somewhere.
+    start, end, fence, read = z3.Ints("start end fence read")
+    return (
+        start - end <= -1,
+        end - fence <= 0,
+        fence - read <= 0,
+        z3.And(z3.BoolVal(shared), start < read),
+    )
+
+
+def _same_bytes(
+    left: str, right: str, descriptors: Mapping[str, DynamicDescriptor]
+) -> Counterexample | None:
+    try:
+        sizes = [request_bytes(descriptors[name], UNIT) for name in (left, right)]
+    except (KeyError, SizeError):
+        return None
+    return OverlapCounterexample(
+        UNIT, ByteRange(left, 0, sizes[0]), ByteRange(right, 0, sizes[1]), 0
+    )

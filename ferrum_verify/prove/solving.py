@@ -1,0 +1,133 @@
+"""Solving: decides violations with z3, each formula once, within limits."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import z3
+
+from ferrum_verify.limits import Limits
+from ferrum_verify.prove.obligation import Obligation, Outcome, Proved, Refuted, Undecided
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from ferrum_verify.prove.obligation import Violation
+
+
+@dataclass
+class Session:
+    """One document's run of the solver.
+
+    Formulas that were decided are kept by key, so that the thousand equal claims of a deep
+    model cost one query. One incremental solver a logic is reused for all queries.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    queries: int = 0
+    _decided: dict[Hashable, Outcome] = field(default_factory=dict)
+    _solvers: dict[str, z3.Solver] = field(default_factory=dict)
+    _deadline: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Start the document's clock, and bound the solver's memory."""
+        self._deadline = time.monotonic() + self.limits.document_seconds
+        z3.set_param("memory_max_size", self.limits.memory_mib)
+
+    def decide(self, obligation: Obligation) -> Outcome:
+        """Whether the claim holds."""
+        outcome = self._decided.get(obligation.key)
+        if outcome is None:
+            outcome = self._ask(obligation)
+            # What a deadline left open may be decided in another run, but not in this one.
+            self._decided[obligation.key] = outcome
+        return outcome
+
+    def _ask(self, obligation: Obligation) -> Outcome:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            return Undecided(
+                f"the document's limit of {self.limits.document_seconds:g} s was used up; raise "
+                "it with --proof-limit"
+            )
+        seconds = min(left, self.limits.obligation_seconds)
+        self.queries += 1
+        violation = obligation.violation()
+        solver = self._solver(obligation.logic)
+        solver.set("timeout", max(1, round(seconds * 1000)))
+        solver.push()
+        try:
+            solver.add(*violation.assertions)
+            answer = solver.check()
+            if answer == z3.unsat:
+                return Proved()
+            if answer == z3.sat:
+                return self._least(solver, violation)
+            return Undecided(
+                f"the solver gave up after {seconds:.3g} s ({solver.reason_unknown()}); raise its "
+                "limit with --obligation-limit"
+            )
+        except z3.Z3Exception as error:
+            return Undecided(f"the solver failed: {error}")
+        finally:
+            solver.pop()
+
+    def _solver(self, logic: str) -> z3.Solver:
+        if logic not in self._solvers:
+            self._solvers[logic] = z3.SolverFor(logic)
+        return self._solvers[logic]
+
+    def _least(self, solver: z3.Solver, violation: Violation) -> Outcome:
+        # The first terms matter most: each is made as small as it can be and then held there.
+        values: list[int] = []
+        for term in violation.least:
+            value = _value(solver, term)
+            low = 0
+            while low < value:
+                middle = (low + value) // 2
+                solver.push()
+                solver.add(_at_most(term, middle))
+                answer = solver.check()
+                if answer == z3.sat:
+                    value = _value(solver, term)
+                    solver.pop()
+                elif answer == z3.unsat:
+                    solver.pop()
+                    low = middle + 1
+                else:
+                    solver.pop()
+                    return Undecided(
+                        "the claim is broken, but the solver gave up while it looked for the "
+                        "smallest counterexample; raise its limit with --obligation-limit"
+                    )
+            solver.add(term == value)
+            if solver.check() != z3.sat:
+                return Undecided("the solver contradicted itself about a counterexample")
+            values.append(value)
+        return Refuted(tuple(values))
+
+
+def _value(solver: z3.Solver, term: z3.ExprRef) -> int:
+    value = solver.model().eval(term, model_completion=True)
+    return int(str(value))
+
+
+def _at_most(term: z3.ExprRef, bound: int) -> z3.BoolRef:
+    if isinstance(term, z3.BitVecRef):
+        return z3.ULE(term, bound)
+    return term <= bound
+
+
+def smt2(obligation: Obligation) -> str:
+    """The obligation as a self-contained SMT-LIB 2 script: unsat exactly when it holds."""
+    printer = z3.Solver()
+    printer.add(*obligation.violation().assertions)
+    # The printer's first two lines are its own banner and an unknown status.
+    body = str(printer.to_smt2()).split("\n", 2)[2]
+    comment = "\n".join(f"; {line}" for line in obligation.claim.splitlines())
+    return (
+        f"; {obligation.id}\n{comment}\n; It holds exactly when this script is unsatisfiable.\n"
+        f"(set-info :smt-lib-version 2.6)\n(set-logic {obligation.logic})\n{body}"
+    )

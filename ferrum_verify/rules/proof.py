@@ -1,0 +1,25 @@
+"""What the proofs say of themselves: claims that stay open, and answers that contradict."""
+
+from __future__ import annotations
+
+from ferrum_verify.findings import Rule
+
+UNDECIDED = Rule(
+    id="integrity.proof-undecided",
+    summary="Every claim about the plan was proved or refuted.",
+    why="What is not proved is not known: the plan may be safe, or there may be a shape or a "
+    "schedule at which it is not.",
+    fix="Give the solver more time, as the message says.",
+    source="a limit of this verifier",
+    judgment="safety",
+    severity="warning",
+    undecided=True,
+)
+DISAGREEMENT = Rule(
+    id="integrity.proof-disagreement",
+    summary="The concrete checks and the proofs agree wherever both speak.",
+    why="One of the two is wrong, so neither can be relied on for this plan.",
+    fix="Report the plan: this is a fault of the verifier, not of the plan.",
+    source="a check of this verifier on itself",
+    judgment="safety",
+)
