@@ -221,7 +221,7 @@ def test_output_files_replace_what_was_there(
     format_name: str, fragment: str, tmp_path: Path, capsys: Any
 ) -> None:
     target = tmp_path / "report"
-    target.write_text("before")
+    target.write_text("what stood here")
     target.chmod(0o640)
     link = tmp_path / "link"
     link.symlink_to(target)
@@ -229,7 +229,7 @@ def test_output_files_replace_what_was_there(
     assert run(command) == 0
     assert capsys.readouterr().out == ""
     assert link.is_symlink()
-    assert "before" not in target.read_text()
+    assert "what stood here" not in target.read_text()
     assert "\x1b[" not in target.read_text()
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fragment.json", "link", "report"]
@@ -252,7 +252,7 @@ def test_a_failed_write_leaves_the_old_file(
     fragment: str, tmp_path: Path, capsys: Any, monkeypatch: Any
 ) -> None:
     target = tmp_path / "report"
-    target.write_text("before")
+    target.write_text("what stood here")
 
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -260,7 +260,7 @@ def test_a_failed_write_leaves_the_old_file(
     monkeypatch.setattr(os, "fchmod", full)
     assert run(["audit", "--no-prove", fragment, "-o", str(target)]) == 2
     assert "No space left on device" in capsys.readouterr().err
-    assert target.read_text() == "before"
+    assert target.read_text() == "what stood here"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fragment.json", "report"]
 
 
