@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
+from ferrum_verify.cli.known import (
+    BASELINE_OPTION,
+    CONFIG_OPTION,
+    WRITE_BASELINE_OPTION,
+    settle,
+)
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
 from ferrum_verify.report.formats import FORMATS, render
 from ferrum_verify.report.model import Execution, Report
@@ -17,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from ferrum_verify.baseline import Baseline
     from ferrum_verify.report.model import DocumentReport
 
 INTERRUPTED = 130
@@ -36,7 +43,12 @@ _KEPT_SUBJECTS = 100
     show_default=True,
     help="How nodes run: resources that share bytes must not be live together then.",
 )
-@click.option("--no-prove", is_flag=True, help="Run the concrete checks only, without a solver.")
+@click.option(
+    "--prove/--no-prove",
+    default=True,
+    show_default=True,
+    help="Put the plan's claims to a solver too, or run the concrete checks only.",
+)
 @click.option(
     "--format",
     "format_name",
@@ -45,13 +57,18 @@ _KEPT_SUBJECTS = 100
     show_default=True,
     help="What the report is written as.",
 )
+@CONFIG_OPTION
+@BASELINE_OPTION
+@WRITE_BASELINE_OPTION
 @OUTPUT_OPTION
 def audit(
     *,
     documents: tuple[str, ...],
     execution: Execution,
-    no_prove: bool,
+    prove: bool,
     format_name: str,
+    baseline: Baseline | None,
+    write_baseline: Path | None,
     output: Path | None,
 ) -> int:
     """Audit documents: is each what the engine would have derived, and is it safe?"""
@@ -59,18 +76,21 @@ def audit(
     interrupted = False
     try:
         with _progress(documents) as advance:
-            for report in _reports(documents, execution, prove=not no_prove, advance=advance):
+            for report in _reports(documents, execution, prove=prove, advance=advance):
                 keep = len(done) < _KEPT_SUBJECTS
                 done.append(report if keep else replace(report, subject=None))
     except KeyboardInterrupt:
         interrupted = True
     whole = Report(execution=execution, documents=tuple(done))
+    settled = settle(whole, baseline, None if interrupted else write_baseline, proved=prove)
     if done or not interrupted:
-        emit(render(whole, format_name, screen_of(sys.stdout, output)), output)
+        emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
+    for remark in settled.remarks:
+        complain(remark)
     if interrupted:
         complain(f"Interrupted: the report covers {len(done):,} of the documents.")
         return INTERRUPTED
-    return whole.exit_status
+    return settled.status
 
 
 def _reports(

@@ -43,7 +43,7 @@ def rules(family: str | None, format_name: str, output: Path | None) -> int:
 
 
 @click.command(short_help="Explain a rule, with an example.")
-@click.argument("rule")
+@click.argument("rule", shell_complete=lambda *asked: _completions(asked[-1]))
 @OUTPUT_OPTION
 def explain(rule: str, output: Path | None) -> int:
     """Explain RULE: what it checks, why it matters, how to fix a breach, and an example."""
@@ -66,6 +66,12 @@ def schema(name: str, output: Path | None) -> int:
 
     emit(json.dumps(schema_of(name), indent=2) + "\n", output)
     return 0
+
+
+def _completions(start: str) -> list[str]:
+    from ferrum_verify.rules import catalogue  # noqa: PLC0415
+
+    return [rule for rule in catalogue() if rule.startswith(start)]
 
 
 def _as_data(rule: Rule) -> dict[str, Any]:

@@ -1,0 +1,202 @@
+"""Baselines: the findings that are known already, so that only changes stand out.
+
+A baseline holds, for each document of an audit, its findings as rule, place and message. In a
+later audit they are hidden; a finding that is new, or one that is gone, makes the audit fail.
+It is written for one execution model, with or without proofs, and for the documents that it
+names: under anything else its silence would mean nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+
+from ferrum_verify.documents.json_text import parse_json, printable
+from ferrum_verify.errors import DocumentError, FerrumVerifyError
+from ferrum_verify.report.hiding import hide
+from ferrum_verify.report.model import Execution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.report.model import DocumentReport, Report
+
+BASELINE_SCHEMA = "ferrum-verify/baseline/v1"
+
+
+class BaselineError(FerrumVerifyError):
+    """A baseline that cannot be read, or is one of another audit."""
+
+
+class Known(NamedTuple):
+    """A finding as a baseline holds it."""
+
+    rule: str
+    location: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What is known of some documents, each by its path as seen from the baseline's folder."""
+
+    path: Path
+    execution: Execution
+    proved: bool
+    documents: Mapping[str, Counter[Known]]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """An audit beside its baseline.
+
+    ``report`` holds the new findings only; ``hidden`` counts the known ones, and ``gone`` are
+    those that were known of a document and were not found any more.
+    """
+
+    report: Report
+    hidden: int
+    gone: tuple[tuple[str, Known], ...]
+
+    @property
+    def exit_status(self) -> int:
+        """The report's status, and 1 where only new or vanished findings make it fail."""
+        changed = bool(self.gone) or bool(self.report.findings)
+        return self.report.exit_status or int(changed)
+
+
+def baseline_text(report: Report, path: Path, *, proved: bool) -> str:
+    """The baseline file of a report, to be written to ``path``.
+
+    Raises ``BaselineError`` where a document could not be read: nothing is known of it.
+    """
+    for document in report.documents:
+        if document.verdict == "unreadable":
+            raise BaselineError(
+                f"{document.source} is unreadable, so it can have no baseline; none was written"
+            )
+    from ferrum_verify import __version__  # noqa: PLC0415  (the package imports this file)
+
+    wire = {
+        "schema": BASELINE_SCHEMA,
+        "tool": {"name": "ferrum-verify", "version": __version__},
+        "execution": report.execution,
+        "proved": proved,
+        "documents": [
+            {
+                "source": _name(document, path),
+                "findings": [_known(finding)._asdict() for finding in document.findings],
+            }
+            for document in report.documents
+        ],
+    }
+    return json.dumps(wire, indent=2) + "\n"
+
+
+def read_baseline(path: Path) -> Baseline:
+    """A baseline file. Raises ``BaselineError`` with a sentence where it is none."""
+    try:
+        value = parse_json(path.read_bytes())
+    except OSError as error:
+        raise BaselineError(
+            f"The baseline {path} cannot be read: {error.strerror or error}."
+        ) from None
+    except DocumentError as error:
+        raise BaselineError(
+            f"The baseline {path} is damaged: {error.findings[0].message}"
+        ) from None
+    try:
+        return _parsed(path, value)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise BaselineError(
+            f"{path} is no baseline; `audit --write-baseline FILE` writes one."
+        ) from None
+
+
+def compare(report: Report, baseline: Baseline, *, proved: bool) -> Changes:
+    """What changed since the baseline was written.
+
+    Raises ``BaselineError`` where the baseline is one of another audit: it does not name a
+    document of the report, or was written for another execution model, or proofs were run in
+    one of the two only. Documents that the baseline names and the report lacks are left alone,
+    as an audit may be of some files only.
+    """
+    _check_belongs(report, baseline, proved=proved)
+    left = {
+        id(document): Counter(baseline.documents[_name(document, baseline.path)])
+        for document in report.documents
+        if document.verdict != "unreadable"
+    }
+
+    def is_known(document: DocumentReport, finding: Finding) -> bool:
+        known, key = left[id(document)], _known(finding)
+        if not known[key]:
+            return False
+        known[key] -= 1
+        return True
+
+    new, hidden = hide(report, is_known)
+    gone = [
+        (document.source, known)
+        for document in report.documents
+        if id(document) in left
+        for known in left[id(document)].elements()
+    ]
+    return Changes(new, len(hidden), tuple(gone))
+
+
+def _check_belongs(report: Report, baseline: Baseline, *, proved: bool) -> None:
+    if report.execution != baseline.execution:
+        raise BaselineError(
+            f"The baseline {baseline.path} was written under {baseline.execution} execution, and "
+            f"this audit ran under {report.execution}."
+        )
+    if proved != baseline.proved:
+        with_or_without = ("without", "with") if proved else ("with", "without")
+        raise BaselineError(
+            f"The baseline {baseline.path} was written {with_or_without[0]} proofs, and this "
+            f"audit ran {with_or_without[1]} them."
+        )
+    for document in report.documents:
+        name = _name(document, baseline.path)
+        if name not in baseline.documents and document.verdict != "unreadable":
+            others = ", ".join(map(printable, list(baseline.documents)[:3])) or "no document"
+            rest = len(baseline.documents) - 3
+            raise BaselineError(
+                f"The baseline {baseline.path} is for {others}"
+                + (f" and {rest} more" if rest > 0 else "")
+                + f", not for {printable(name)}."
+            )
+
+
+def _parsed(path: Path, value: Any) -> Baseline:
+    if value["schema"] != BASELINE_SCHEMA or value["execution"] not in get_args(Execution):
+        raise ValueError
+    documents: dict[str, Counter[Known]] = {}
+    for document in value["documents"]:
+        known = [Known(**finding) for finding in document["findings"]]
+        if not all(
+            isinstance(text, str) for each in (*known, (document["source"],)) for text in each
+        ):
+            raise ValueError
+        documents[document["source"]] = Counter(known)
+    return Baseline(path, value["execution"], bool(value["proved"]), documents)
+
+
+def _known(finding: Finding) -> Known:
+    return Known(finding.rule, finding.location, finding.message)
+
+
+def _name(document: DocumentReport, baseline: Path) -> str:
+    """A document's path from the baseline's folder, whatever the working directory is."""
+    path = document.path
+    if path is None:
+        return document.source
+    name = printable(Path(os.path.relpath(path, baseline.parent)).as_posix())
+    a_document_a_line = path.name.lower().removesuffix(".gz").endswith(".jsonl")
+    return f"{name}:{document.line}" if a_document_a_line else name

@@ -1,0 +1,167 @@
+"""Options for what a project has settled: its settings, and the findings that it knows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ferrum_verify.cli.output import checked_target, emit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferrum_verify.baseline import Baseline, Changes
+    from ferrum_verify.config import Settings
+    from ferrum_verify.report.model import Report
+
+_SETTINGS = "ferrum_verify.settings"
+
+
+def _take_settings(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if context.resilient_parsing:
+        return
+    from ferrum_verify.config import (  # noqa: PLC0415
+        SettingsError,
+        find_settings,
+        read_settings,
+    )
+
+    try:
+        settings = find_settings() if value is None else read_settings(Path(value))
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    context.meta[_SETTINGS] = settings
+    # What is typed wins over the settings, and they win over the options' own defaults.
+    stated = {
+        "execution": settings.execution,
+        "prove": settings.prove,
+        "obligation_limit": settings.limits.obligation_seconds,
+        "proof_limit": settings.limits.document_seconds,
+    }
+    keys = {"obligation_limit": "limits", "proof_limit": "limits"}
+    context.default_map = dict(context.default_map or {}) | {
+        name: value for name, value in stated.items() if keys.get(name, name) in settings.stated
+    }
+
+
+def _take_baseline(
+    context: click.Context, _parameter: click.Parameter, value: str | None
+) -> Baseline | None:
+    if value is None or context.resilient_parsing:
+        return None
+    from ferrum_verify.baseline import BaselineError, read_baseline  # noqa: PLC0415
+
+    try:
+        return read_baseline(Path(value))
+    except BaselineError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _take_new_baseline(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> Path | None:
+    if value == "-":
+        raise click.UsageError("A baseline is written to a file, not to standard output.")
+    return checked_target(value)
+
+
+CONFIG_OPTION: Callable[[Any], Any] = click.option(
+    "--config",
+    metavar="FILE",
+    type=click.Path(),
+    is_eager=True,
+    expose_value=False,
+    callback=_take_settings,
+    help="Take settings from FILE instead of the nearest pyproject.toml with a table "
+    "[tool.ferrum-verify].",
+)
+BASELINE_OPTION: Callable[[Any], Any] = click.option(
+    "--baseline",
+    metavar="FILE",
+    type=click.Path(),
+    callback=_take_baseline,
+    help="Hide the findings that FILE knows; fail where one is new or gone.",
+)
+WRITE_BASELINE_OPTION: Callable[[Any], Any] = click.option(
+    "--write-baseline",
+    metavar="FILE",
+    type=click.Path(),
+    callback=_take_new_baseline,
+    help="Write the findings to FILE, as known from now on; exit with 0.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A report without what is settled, the exit status then, and what people are told of it."""
+
+    report: Report
+    status: int
+    remarks: tuple[str, ...]
+
+
+def settle(
+    report: Report, baseline: Baseline | None, new_baseline: Path | None, *, proved: bool
+) -> Settled:
+    """Hide the findings that are settled, and write them to a new baseline where that is asked.
+
+    Ignored rules come first: no baseline holds their findings.
+    """
+    report, remarks = _without_ignored(report)
+    status = report.exit_status
+    if new_baseline is not None:
+        remarks.append(_write_baseline(report, new_baseline, proved=proved))
+        status = 0
+    if baseline is not None:
+        from ferrum_verify.baseline import BaselineError, compare  # noqa: PLC0415
+
+        try:
+            changes = compare(report, baseline, proved=proved)
+        except BaselineError as error:
+            raise click.UsageError(str(error)) from None
+        report = changes.report
+        status = changes.exit_status if new_baseline is None else 0
+        remarks += _changes_in_words(changes, baseline)
+    return Settled(report, status, tuple(remarks))
+
+
+def _without_ignored(report: Report) -> tuple[Report, list[str]]:
+    settings: Settings = click.get_current_context().meta[_SETTINGS]
+    kept, hidden = settings.without_ignored(report)
+    if not hidden:
+        return kept, []
+    counts = Counter(finding.rule for finding in hidden)
+    lines = [f"Hidden, as {settings.source} ignores their rules:"]
+    lines += [f"  {count:,} of {rule}: {settings.ignore[rule]}" for rule, count in counts.items()]
+    return kept, lines
+
+
+def _write_baseline(report: Report, target: Path, *, proved: bool) -> str:
+    from ferrum_verify.baseline import BaselineError, baseline_text  # noqa: PLC0415
+    from ferrum_verify.report.wording import plural  # noqa: PLC0415
+
+    try:
+        text = baseline_text(report, target, proved=proved)
+    except BaselineError as error:
+        raise click.UsageError(str(error)) from None
+    emit(text, target)
+    return f"{plural(len(report.findings), 'finding')} written to {target}."
+
+
+def _changes_in_words(changes: Changes, baseline: Baseline) -> Iterator[str]:
+    from ferrum_verify.documents.json_text import printable  # noqa: PLC0415
+    from ferrum_verify.report.wording import plural, sentence  # noqa: PLC0415
+
+    yield (
+        f"Hidden, as {baseline.path} knows them: {plural(changes.hidden, 'finding')}; "
+        f"{len(changes.report.findings):,} new, {len(changes.gone):,} gone."
+    )
+    for source, known in changes.gone:
+        place = printable(known.location) or "/"
+        yield f"Gone from {source}: {known.rule} at {place}. {sentence(known.message)}"
+    if changes.gone or changes.report.findings:
+        yield f"If that is meant, write it again with --write-baseline {baseline.path}."
