@@ -55,6 +55,7 @@ SCRIPTS = (
     "page.js",
 )
 CHART_LIBRARY = "vendor/uplot/uPlot.iife.min.js"
+CHART_LICENSE = "vendor/uplot/LICENSE"
 CHART_STYLE = "vendor/uplot/uPlot.min.css"
 
 
@@ -220,7 +221,8 @@ def _rules(findings: Sequence[Finding]) -> Mapping[str, Rule]:
 
 def _script(*, with_chart: bool) -> str:
     """Our scripts in one scope of their own, after the chart library where there is a chart."""
-    library = _asset(CHART_LIBRARY) if with_chart else ""
+    # The library's licence asks that its notice goes wherever the library goes.
+    library = f"/*\n{_asset(CHART_LICENSE)}*/\n{_asset(CHART_LIBRARY)}" if with_chart else ""
     return f'{library}(() => {{\n"use strict";\n{"".join(map(_asset, SCRIPTS))}}})();\n'
 
 

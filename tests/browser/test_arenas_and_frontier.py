@@ -1,0 +1,111 @@
+"""The map of the binding arenas and the capacity frontier, by pointer and keyboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import models
+from ferrum_verify import audit, compile_program_bindings
+from ferrum_verify.samples import sample
+from tests.browser.measures import box, widths
+
+if TYPE_CHECKING:
+    from ferrum_verify.report.model import Report
+    from tests.browser.conftest import Open
+
+
+def test_slots_are_to_scale(open_page: Open) -> None:
+    document = sample("fragment")
+    page = open_page(audit(document, prove=False))
+    strips = page.locator(".strip")
+    layouts = compile_program_bindings(document)
+    assert strips.count() == len(layouts)
+    sizes = {
+        slot.node_id: slot.capacity_size_bytes
+        for layout in layouts
+        if layout.physical_size_bytes == max(each.physical_size_bytes for each in layouts)
+        for slot in layout.slots
+    }
+    drawn = sorted(widths(strips.last.locator(".bar rect")))
+    total = sum(sizes.values())
+    assert drawn == pytest.approx(
+        sorted(size / total * sum(drawn) for size in sizes.values()), abs=2
+    )
+
+
+def test_a_slot_shows_its_bytes(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    page.locator(".strip").first.locator("[data-slot='1']").hover()
+    text = page.locator("#tip").inner_text()
+    assert "node/l0001/attn" in text
+    assert "2,112 to 4,223" in text
+    page.locator(".strip").first.focus()
+    page.keyboard.press("End")
+    panel = page.locator("[data-arenas] .panel")
+    assert "node/l0007/attn" in panel.inner_text()
+    page.keyboard.press("ArrowDown")
+    assert "decode: 8 sequences" in panel.inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert "node/l0006/attn" in panel.inner_text()
+
+
+def test_one_scale_for_all_buckets_compares_them(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    edge = page.locator(".strip .arena-edge")
+    before = widths(edge)
+    assert max(before) - min(before) < 2
+    page.get_by_text("draw all buckets to one scale").click()
+    after = widths(edge)
+    assert max(after) > 20 * min(after)
+
+
+def test_the_frontier_is_read_by_keyboard(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    words = page.locator("[data-frontier] .panel")
+    page.locator(".chart").focus()
+    page.keyboard.press("End")
+    assert "1 sequence of 4,096 tokens each" in words.inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert "2 sequences of 2,048 tokens each" in words.inner_text()
+    page.keyboard.press("Home")
+    assert "64 sequences of 64 tokens each" in words.inner_text()
+
+
+def test_the_frontier_is_read_by_pointer(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    chart = page.locator(".chart .u-over")
+    chart.scroll_into_view_if_needed()
+    area = box(chart)
+    page.mouse.move(area["x"] + area["width"] - 3, area["y"] + area["height"] - 3)
+    assert "1 sequence of 4,096 tokens" in page.locator("[data-frontier] .panel").inner_text()
+
+
+def test_the_frontier_says_when_memory_ends_it(open_page: Open) -> None:
+    problem = models.decoder(8)
+    minimum = audit(problem, prove=False).documents[0].subject
+    assert minimum is not None
+    assert minimum.memory is not None
+    # Room for the weights and a little: now memory ends the frontier, not a declared maximum.
+    problem["policy_capacity_bytes"] = (
+        minimum.memory.static_bytes + problem["reserve_bytes"] + 64 * 2**20
+    )
+    page = open_page(audit(problem, prove=False))
+    page.locator(".chart").focus()
+    page.keyboard.press("End")
+    text = page.locator("[data-frontier] .panel").inner_text()
+    assert "One token more for each is refused: it needs" in text
+    table = page.locator(".values")
+    table.locator("summary").click()
+    rows = [row.inner_text().split("\t") for row in table.locator("tbody tr").all()]
+    assert rows[0][0] == "1"
+    assert any("usable ones" in row[3] for row in rows)
+
+
+def test_the_frontier_redraws_in_the_dark(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    pixels = "() => document.querySelector('.chart canvas').toDataURL()"
+    light = page.evaluate(pixels)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"light => ({pixels})() !== light", arg=light)

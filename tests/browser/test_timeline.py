@@ -1,0 +1,293 @@
+"""The timeline: bars are found, hovered, chosen by keyboard, and quick at a thousand nodes."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+import models
+from ferrum_verify import audit
+from ferrum_verify.samples import sample
+from tests.browser.measures import box
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+    from ferrum_verify.report.model import Report
+    from tests.browser.conftest import Open
+
+
+def panel(page: Page) -> str:
+    return page.locator(".timeline .panel").inner_text()
+
+
+def scroll_down(page: Page, pixels: int) -> None:
+    """Scroll the timeline and wait for what is drawn then."""
+    page.evaluate(
+        "pixels => { document.querySelector('.view').scrollTop = pixels;"
+        "return new Promise((done) => requestAnimationFrame(() => setTimeout(done))); }",
+        pixels,
+    )
+
+
+def heading(page: Page, words: str) -> Locator:
+    """The heading of a group; only what is in view is drawn, and these stand at the end."""
+    scroll_down(page, 10_000)
+    return page.locator(".view .heading", has_text=words)
+
+
+def names_in_view(page: Page, pixels: int) -> set[str]:
+    scroll_down(page, pixels)
+    return set(page.locator(".view .bar").evaluate_all("bars => bars.map(bar => bar.dataset.name)"))
+
+
+def test_a_bar_stands_over_its_users(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    subject = decoder.documents[0].subject
+    assert subject is not None
+    assert subject.nodes is not None
+    users: dict[str, list[int]] = {}
+    for position, node in enumerate(subject.nodes):
+        for resource in node.resources:
+            users.setdefault(resource, []).append(position)
+    names = [
+        "resource/activation/embedding",
+        "resource/activation/l0003/q",
+        "resource/activation/l0007/down",
+    ]
+    boxes = [box(page.locator(f'.view [data-name="{name}"] > rect').first) for name in names]
+    lives = [(users[name][0], users[name][-1] + 1) for name in names]
+    scale = (boxes[2]["x"] - boxes[0]["x"]) / (lives[2][0] - lives[0][0])
+    for found, (first, last) in zip(boxes, lives, strict=True):
+        assert found["x"] == pytest.approx(boxes[0]["x"] + scale * (first - lives[0][0]), abs=1)
+        assert found["width"] == pytest.approx(scale * (last - first), abs=3)
+
+
+def test_every_used_resource_has_a_bar(open_page: Open) -> None:
+    report = audit(sample("fragment"), prove=False)
+    page = open_page(report)
+    heading(page, "static allocations").click()
+    drawn = names_in_view(page, 0) | names_in_view(page, 10_000)
+    document = sample("fragment")
+    used = {resource for node in document["nodes"] for resource in node["resources"]}
+    # Workspace of one invocation stands under its node's name.
+    invocation = {
+        row["base_resource_id"]
+        for row in document["memory"]["dynamic_descriptors"]
+        if row["lifetime"] == "invocation"
+    }
+    assert used - invocation <= drawn
+
+
+def test_hovering_shows_name_bytes_and_users(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    tip = page.locator("#tip")
+    assert not tip.is_visible()
+    page.hover('.view [data-name="resource/activation/l0003/q"]')
+    text = tip.inner_text()
+    assert "resource/activation/l0003/q" in text
+    assert "32.0 MiB (33,554,432 bytes) at the largest" in text
+    assert "node/l0003/q, node/l0003/attn" in text
+    page.mouse.move(5, 5)
+    assert not tip.is_visible()
+
+
+def test_hovering_the_axis_shows_the_node(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    axis = box(page.locator(".view .axis").first)
+    page.mouse.move(axis["x"] + 244 + 2, axis["y"] + 10)
+    assert "node/embedding" in page.locator("#tip").inner_text()
+
+
+def test_a_hazard_stands_where_its_bars_meet(open_page: Open, hazard: Report) -> None:
+    page = open_page(hazard)
+    assert page.locator(".view .hazard").count() == 3
+    assert page.locator(".view .hazard.refused").count() == 3
+    sign = box(page.locator(".view .hazard .sign").first)
+    right = box(page.locator('.view [data-name="resource/activation/l0000/delta"] > rect').first)
+    left = box(page.locator('.view [data-name="resource/activation/l0000/norm1"] > rect').first)
+    assert sign["x"] + sign["width"] / 2 == pytest.approx(right["x"], abs=2)
+    assert left["x"] + left["width"] <= right["x"] + 1
+    page.hover(".view .hazard >> nth=0")
+    text = page.locator("#tip").inner_text()
+    for words in (
+        "Hazard under concurrent execution",
+        "resource/activation/l0000/norm1",
+        "node/l0000/delta need not wait for node/l0000/z",
+    ):
+        assert words in text
+
+
+def test_hazards_of_another_model_are_told_apart(open_page: Open) -> None:
+    report = audit(models.problem("qwen3.5-4b", layers=4), execution="fenced", prove=False)
+    page = open_page(report)
+    assert page.locator(".view .hazard").count() == 3
+    assert page.locator(".view .hazard.refused").count() == 0
+    assert "hazard under concurrent execution only" in page.locator(".legend").first.inner_text()
+
+
+def test_bars_that_overlap_in_plan_order_stand_below_one_another(open_page: Open) -> None:
+    document = sample("fragment")
+    pool = document["memory"]["dynamic_pools"][0]
+    merged = sorted({name for slot in pool["step_resource_slots"] for name in slot["resource_ids"]})
+    pool["step_resource_slots"] = [
+        {"kind": "ordered_single_fence_step_wave", "resource_ids": merged}
+    ]
+    page = open_page(audit(document, prove=False))
+    assert page.locator(".view .hazard.refused .together").count() > 0
+    tops = page.locator(".view .bar").evaluate_all(
+        "bars => bars.filter(bar => bar.dataset.name.startsWith('act/'))"
+        ".map(bar => bar.querySelector('rect').getBoundingClientRect().top)"
+    )
+    assert len(set(tops)) > 1
+
+
+def test_keyboard_reaches_bars_lanes_nodes_and_hazards(open_page: Open, hazard: Report) -> None:
+    page = open_page(hazard)
+    view = page.locator(".view")
+    view.focus()
+    page.keyboard.press("ArrowRight")
+    assert "resource/activation/embedding" in panel(page)
+    page.keyboard.press("ArrowRight")
+    second = panel(page)
+    assert "resource/activation/embedding" not in second
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowDown")
+    assert "slot 1" in panel(page)
+    page.keyboard.press("End")
+    last = panel(page)
+    page.keyboard.press("Home")
+    assert panel(page) != last
+    for _ in range(3):
+        page.keyboard.press("ArrowUp")
+    assert "in plan order" in panel(page)
+    page.keyboard.press("ArrowRight")
+    assert "node 2 of 57" in panel(page) or "node 1 of 57" in panel(page)
+    page.keyboard.press("h")
+    assert "Hazard under concurrent execution" in panel(page)
+    first = panel(page)
+    page.keyboard.press("h")
+    assert panel(page) != first
+    page.keyboard.press("Shift+H")
+    assert panel(page) == first
+    chosen = page.locator(".view .bar.chosen")
+    chosen.first.wait_for()
+    active = view.get_attribute("aria-activedescendant")
+    assert page.locator(f"[id='{active}']").get_attribute("aria-label") == (
+        "resource/activation/l0000/delta"
+    )
+
+
+def test_groups_open_and_close_by_pointer_and_keyboard(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    static = heading(page, "static allocations")
+    bars = '.view [data-name="resource/weight/embedding"]'
+    assert page.locator(bars).count() == 0
+    static.click()
+    page.locator(bars).wait_for()
+    page.locator(".view").focus()
+    page.keyboard.press("Enter")
+    page.locator(bars).wait_for(state="detached")
+    page.keyboard.press("ArrowRight")
+    page.locator(bars).wait_for()
+
+
+def test_everything_is_reached_by_tab(open_page: Open, hazard: Report) -> None:
+    page = open_page(hazard)
+    reached = set()
+    for _ in range(90):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.getAttribute('class')"))
+    assert {"view", "chart", "canvas strip", "place"} <= reached
+
+
+def test_a_name_is_found_and_shown(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    search = page.locator("input[type=search]")
+    search.fill("l0006/attn")
+    search.press("Enter")
+    assert "resource/activation/l0006/attn" in panel(page)
+    assert page.locator(".tools output").inner_text() == "1 of 4"
+    page.locator(".view .bar.chosen").wait_for()
+    search.press("Enter")
+    assert page.locator(".tools output").inner_text() == "2 of 4"
+    search.fill("nobody")
+    search.press("Enter")
+    assert page.locator(".tools output").inner_text() == "nothing found"
+
+
+def test_a_finding_leads_to_its_place_and_its_rule(open_page: Open, hazard: Report) -> None:
+    page = open_page(hazard)
+    page.locator(".finding .place", has_text="show in the timeline").nth(1).click()
+    assert "resource/activation/l0001/delta" in panel(page)
+    page.locator(".view .bar.chosen").first.wait_for()
+    assert page.locator(".view").evaluate("view => view.getBoundingClientRect().top < innerHeight")
+    page.locator(".finding .place", has_text="node/l0002/o").first.click()
+    assert panel(page).startswith("node/l0002/o")
+    rule = page.locator("#rule-slot\\.shared-while-live")
+    assert rule.get_attribute("open") is None
+    page.locator(".finding [data-rule]").first.click()
+    rule.locator("dl").wait_for()
+    assert "How to fix it" in rule.inner_text()
+
+
+def test_a_pool_and_a_total_are_shown_too(open_page: Open) -> None:
+    document = sample("fragment")
+    document["memory"]["dynamic_pools"][1]["minimum_request_bytes"] += 64
+    document["memory"]["usable_capacity_bytes"] -= 64
+    page = open_page(audit(document, prove=False))
+    page.locator(".finding .place", has_text="among the pools").first.click()
+    assert page.evaluate("document.activeElement.id") == "d0-pool-1"
+    page.locator(".finding .place", has_text="in the capacity").first.click()
+    assert page.evaluate("document.activeElement.id") == "d0-capacity"
+
+
+def test_users_in_the_panel_lead_to_their_nodes(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    page.click('.view [data-name="resource/activation/l0003/q"]')
+    page.locator(".timeline .panel button", has_text="node/l0003/attn").click()
+    assert panel(page).startswith("node/l0003/attn")
+    page.locator(".view .column").wait_for()
+
+
+def test_zooming_keeps_the_place_and_shows_names(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    for _ in range(6):
+        page.get_by_label("Zoom in").click()
+    page.locator(".axis text", has_text="node/l0004").first.wait_for()
+    assert page.locator(".view").evaluate("view => view.scrollLeft") > 0
+    page.get_by_label("Show the whole plan").click()
+    assert page.locator(".view").evaluate("view => view.scrollWidth - view.clientWidth") <= 1
+
+
+DRAWING_TIME = """() => {
+  const view = document.querySelector('.view');
+  const begun = performance.now();
+  let frames = 0;
+  return new Promise((done) => {
+    const frame = () => {
+      if (frames === 40) return done((performance.now() - begun) / frames);
+      frames += 1;
+      view.scrollLeft = frames * 37;
+      requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  });
+}"""
+
+
+def test_a_thousand_nodes_stay_quick(open_page: Open) -> None:
+    report = audit(models.decoder(100), prove=False)
+    begun = time.perf_counter()
+    page = open_page(report)
+    assert time.perf_counter() - begun < 6
+    for name in ("state f16", "static allocations"):
+        heading(page, name).click()
+    assert page.locator(".view svg *").count() < 4000
+    for _ in range(5):
+        page.get_by_label("Zoom in").click()
+    assert page.locator(".view svg *").count() < 1500
+    # A frame takes a sixtieth of a second when nothing is late; a loaded machine has three.
+    assert page.evaluate(DRAWING_TIME) < 50

@@ -1,0 +1,211 @@
+"""The HTML report as a file: whole, closed off, and true to the report."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferrum_verify import audit
+from ferrum_verify.derive.bindings import compile_program_bindings
+from ferrum_verify.examples import broken_document
+from ferrum_verify.report.formats import FORMATS, render
+from ferrum_verify.report.html.findings import MAXIMUM_OF_A_RULE
+from ferrum_verify.report.html.page import MAXIMUM_PICTURES
+from ferrum_verify.report.model import Report
+from ferrum_verify.rules import catalogue
+from ferrum_verify.samples import sample
+from tests.report.pages import Page, page_of
+
+if TYPE_CHECKING:
+    from ferrum_verify.findings import Rule
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+HOSTILE = "</script><script>window.broken=1</script><img src=x onerror='window.broken=1'>"
+
+
+def decoder_64() -> dict[str, Any]:
+    case = json.loads(gzip.decompress((FIXTURES / "decoder-64.json.gz").read_bytes()))
+    return {"nodes": case["problem"]["nodes"], "memory": case["expect"]["memory"]}
+
+
+def assert_closed_off(page: Page) -> None:
+    assert page.unbalanced == []
+    assert page.all("src") == []
+    assert {str(link)[0] for link in page.all("href")} <= {"#", "d"}
+    assert [link for link in page.all("href") if str(link)[0] == "d"] == ["data:,"]
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
+    (policy,) = [
+        str(attributes["content"]) for _, attributes in page.tags if "http-equiv" in attributes
+    ]
+    digest = base64.b64encode(hashlib.sha256(page.program.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert policy.startswith("default-src 'none';")
+    targets = set(page.all("id"))
+    assert {str(link)[1:] for link in page.all("href") if str(link)[0] == "#"} <= targets
+
+
+@pytest.mark.parametrize("name", ["fragment", "bundle", "problem", "workspaces"])
+def test_samples_are_drawn(name: str) -> None:
+    page = page_of(audit(sample(name), prove=False))
+    assert_closed_off(page)
+    (data,) = page.data
+    assert data["nodes"]
+    assert "data-timeline" in {name for _, attributes in page.tags for name in attributes}
+
+
+def test_it_is_one_of_the_formats() -> None:
+    report = audit(sample("fragment"), prove=False)
+    assert render(report, "html").startswith("<!doctype html>\n")
+    assert FORMATS["html"].module == "ferrum_verify.report.html"
+
+
+def rules_with_examples() -> list[Rule]:
+    return [rule for rule in catalogue().values() if rule.example is not None]
+
+
+def test_every_rule_s_example_has_a_page_with_its_finding_and_its_documentation() -> None:
+    for rule in rules_with_examples():
+        example = rule.example
+        assert example is not None
+        report = audit(broken_document(example), execution=example.execution, prove=False)
+        page = page_of(report)
+        assert_closed_off(page)
+        assert f"rule-{rule.id}" in page.all("id"), rule.id
+        assert " ".join(rule.why.split()) in page.text, rule.id
+        for finding in report.findings:
+            words = finding.message.replace("`", "").rstrip(".")[1:]
+            assert "".join(words.split()) in "".join(page.words).replace(" ", "").replace(
+                "\n", ""
+            ), finding.message
+
+
+def test_a_64_layer_plan_stays_below_two_megabytes() -> None:
+    page = page_of(audit(decoder_64(), prove=False))
+    assert_closed_off(page)
+    assert len(page.html.encode()) < 2_000_000
+    assert len(page.data[0]["nodes"]) == len(decoder_64()["nodes"])
+
+
+def test_hostile_names_stay_text() -> None:
+    document = sample("fragment")
+    document["memory"][HOSTILE] = 1
+    document["memory"]["dynamic_pools"][0]["pool_id"] = HOSTILE
+    document["nodes"][0]["id"] = HOSTILE
+    page = page_of(audit(document, prove=False))
+    assert_closed_off(page)
+    assert "img" not in {tag for tag, _ in page.tags}
+    assert HOSTILE in page.text
+
+
+def test_a_hostile_file_name_stays_text(tmp_path: Path) -> None:
+    path = tmp_path / "<img src=x onerror=alert(1)>\u202e\udcff.json"
+    path.write_text("[", encoding="utf-8")
+    page = page_of(audit(path, prove=False))
+    assert_closed_off(page)
+    assert "img" not in {tag for tag, _ in page.tags}
+    assert "\u202e" not in page.html
+    page.html.encode()
+    assert "unreadable" in page.text
+
+
+def test_integers_that_javascript_would_round_are_texts() -> None:
+    document = sample("fragment")
+    huge = 2**63 + 1
+    row = document["memory"]["dynamic_descriptors"][0]
+    row["demand"] = {"fixed": {"bytes": huge}}
+    row["alignment_bytes"] = 1
+    row["storage"]["profile"] = {"allocator": "linear_arena", "view": "contiguous"}
+    (data,) = page_of(audit(document, prove=False)).data
+    assert data["resources"][0]["most"] == str(huge)
+
+
+def test_of_many_documents_the_violated_are_drawn_first() -> None:
+    good, bad = sample("fragment"), sample("fragment")
+    bad["memory"]["static_bytes"] += 64
+    documents = [audit(good, prove=False).documents[0]] * (MAXIMUM_PICTURES + 3)
+    documents += audit(bad, prove=False).documents
+    page = page_of(Report(execution="fenced", documents=tuple(documents)))
+    assert_closed_off(page)
+    drawn = [number for number, data in enumerate(page.data) if "groups" in data]
+    assert len(drawn) == MAXIMUM_PICTURES
+    assert len(documents) - 1 in drawn
+    assert f"{len(documents)} documents" in page.text
+    assert "4 of them are listed with their findings and not drawn" in page.text
+
+
+def test_a_report_of_nothing_is_a_page() -> None:
+    page = page_of(Report(execution="fenced", documents=()))
+    assert_closed_off(page)
+    assert "0 documents" in page.text
+
+
+def test_many_findings_of_a_rule_are_counted_not_listed() -> None:
+    document = decoder_64()
+    for node in document["nodes"]:
+        node["resources"] = [*node["resources"], "zz/unknown"]
+    report = audit(document, prove=False)
+    page = page_of(report)
+    of_rule = [f for f in report.findings if f.rule == report.findings[0].rule]
+    assert len(of_rule) > MAXIMUM_OF_A_RULE
+    assert f"and {len(of_rule) - MAXIMUM_OF_A_RULE:,} more of {of_rule[0].rule}" in page.text
+
+
+def test_frontier_is_shown_only_where_sizes_are_sound() -> None:
+    document = sample("fragment")
+    sound = page_of(audit(document, prove=False))
+    assert sound.data[0]["frontier"]["points"]
+    assert "uPlot" in sound.program
+    document["memory"]["dynamic_descriptors"][0]["alignment_bytes"] = 3
+    broken = page_of(audit(document, prove=False))
+    assert broken.data[0]["frontier"]["points"] == []
+    assert "No frontier is drawn" in broken.text
+    assert "uPlot=" not in broken.program
+
+
+def test_hazards_do_not_hide_the_frontier(concurrent_hazard: dict[str, Any]) -> None:
+    page = page_of(audit(concurrent_hazard, execution="concurrent", prove=False))
+    assert page.data[0]["frontier"]["points"]
+
+
+def test_arenas_are_what_the_engine_compiles() -> None:
+    document = sample("problem")
+    (data,) = page_of(audit(document, prove=False)).data
+    layouts = {
+        layout.reusable_execution_bucket_id: layout for layout in compile_program_bindings(document)
+    }
+    strips = [strip for arena in data["arenas"] for strip in arena["strips"]]
+    assert len(strips) == len(layouts) > 1
+    names = [resource["name"] for resource in data["resources"]]
+    assert sorted(
+        [
+            (names[resource], offset, size, alignment, data["nodes"][node]["name"])
+            for node, resource, offset, size, alignment in strip["slots"]
+        ]
+        for strip in strips
+    ) == sorted(
+        [
+            (
+                slot.resource_id,
+                slot.physical_offset_bytes,
+                slot.capacity_size_bytes,
+                slot.alignment_bytes,
+                slot.node_id,
+            )
+            for slot in layout.slots
+        ]
+        for layout in layouts.values()
+    )
+
+
+def test_plain_words_stand_where_no_script_runs(concurrent_hazard: dict[str, Any]) -> None:
+    page = page_of(audit(concurrent_hazard, execution="concurrent", prove=False))
+    for words in ("violated", "unsafe, 3 pairs", "Sharing saves", "static allocations:"):
+        assert words in page.text
+    assert re.search(r"\d+(\.\d+)? [KMG]iB instead of", page.text)
