@@ -70,6 +70,63 @@ def ascending(_: Scale) -> Iterator[Check]:
     )
 
 
+def disjoint(_: Scale) -> Iterator[Check]:
+    """Prove that non-empty ranges, sorted by start, are disjoint when neighbours are."""
+    starts, ends = z3.Ints("x.start y.start z.start"), z3.Ints("x.end y.end z.end")
+    byte = z3.Int("byte")
+
+    def share(left: int, right: int, at: z3.ArithRef) -> z3.BoolRef:
+        return z3.And(starts[left] <= at, at < ends[left], starts[right] <= at, at < ends[right])
+
+    full = [start < end for start, end in zip(starts, ends, strict=True)]
+    in_place = [starts[0] <= starts[1], starts[1] <= starts[2]]
+    yield from proves(
+        "apart",
+        "Of two ranges that are not empty and share no byte, the one that starts first ends "
+        "before the other starts: else the byte at that start would be in both.",
+        "QF_LIA",
+        ends[0] <= starts[1],
+        (full[0], full[1], in_place[0], z3.Not(share(0, 1, starts[1]))),
+    )
+    yield from proves(
+        "step",
+        "If a range ends before the last so far starts, and that before the next starts, then "
+        "the range shares no byte with the next.",
+        "QF_LIA",
+        z3.Not(share(0, 2, byte)),
+        (*full, ends[0] <= starts[1], ends[1] <= starts[2]),
+    )
+    neighbours = [
+        z3.Not(share(left, right, at)) for left, right in ((0, 1), (1, 2)) for at in starts
+    ]
+    yield from exhibits(
+        "empty",
+        "With an empty range in between it fails: bytes 0 to 2, none at 1, and 1 to 2.",
+        "QF_LIA",
+        *in_place,
+        *(start == value for start, value in zip(starts, (0, 1, 1), strict=True)),
+        *(end == value for end, value in zip(ends, (2, 1, 2), strict=True)),
+        *neighbours,
+        share(0, 2, z3.IntVal(1)),
+    )
+
+
+def disjoint_agrees(_: Scale) -> bool:
+    """Try every three small ranges in order; only those with an empty one may fail."""
+    ranges = [(start, end) for start in range(4) for end in range(start, 5)]
+    failing = [
+        three
+        for three in itertools.product(ranges, repeat=3)
+        if three[0][0] <= three[1][0] <= three[2][0]
+        and not set(range(*three[0])) & set(range(*three[1]))
+        and not set(range(*three[1])) & set(range(*three[2]))
+        and set(range(*three[0])) & set(range(*three[2]))
+    ]
+    return ((0, 2), (1, 1), (1, 2)) in failing and all(
+        any(start == end for start, end in three) for three in failing
+    )
+
+
 def concurrent(_: Scale) -> Iterator[Check]:
     """Prove that concurrent order is passed on from neighbour to neighbour.
 
@@ -191,6 +248,19 @@ THEOREMS = (
             "descriptor.not-canonical",
         ),
         checks=ascending,
+    ),
+    Theorem(
+        id="neighbours.decide-disjoint",
+        statement=(
+            "Among ranges of bytes that are not empty, sorted by start, if no two neighbours "
+            "share a byte then no two ranges do. With empty ranges it fails."
+        ),
+        theory="linear integers",
+        holds_for="every number of ranges, by induction",
+        rests=(),
+        rules=("binding.arena",),
+        checks=disjoint,
+        recheck=disjoint_agrees,
     ),
     Theorem(
         id="neighbours.decide-concurrent",
