@@ -7,7 +7,7 @@ it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.findings import Example, Rule, pointer
@@ -143,6 +143,24 @@ UNSELECTABLE = Rule(
 )
 
 
+class DeviceOffers(NamedTuple):
+    """What a catalog's device offers, ready to be compared with many providers."""
+
+    device_id: str
+    capabilities: frozenset[str]
+    profiles: frozenset[tuple[int, int]]
+
+
+def offers(catalog: CapabilityCatalog) -> DeviceOffers:
+    """What the catalog's device offers."""
+    device = catalog.device
+    return DeviceOffers(
+        device.id,
+        frozenset(device.capabilities),
+        frozenset(profile.blocks for profile in device.dynamic_storage_profiles),
+    )
+
+
 def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
     """Findings of a catalog's own declarations; it stands at the pointer ``place``."""
     for index, profile in enumerate(catalog.device.dynamic_storage_profiles):
@@ -156,6 +174,7 @@ def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
         yield from _check_operation(
             operation_id, operation, pointer(place, "operations", operation_id)
         )
+    offered = offers(catalog)
     for operation_id, providers in catalog.providers.items():
         where = pointer(place, "providers", operation_id)
         known = catalog.operations.get(operation_id)
@@ -173,7 +192,7 @@ def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
                     f"{where}/{index}/provider_id",
                 )
             seen.add(provider.provider_id)
-            yield from _check_provider(operation_id, provider, known, catalog, f"{where}/{index}")
+            yield from _check_provider(operation_id, provider, known, offered, f"{where}/{index}")
     for provider_id, engine in catalog.engine_providers.items():
         if engine.provider_id != provider_id:
             yield _misplaced(
@@ -215,7 +234,7 @@ def _check_provider(
     operation_id: str,
     provider: Provider,
     operation: Operation | None,
-    catalog: CapabilityCatalog,
+    offered: DeviceOffers,
     place: str,
 ) -> Iterator[Finding]:
     name = f"Provider {provider.provider_id}"
@@ -248,9 +267,9 @@ def _check_provider(
                 )
     if isinstance(provider.checkpoint_capability, ProviderContract):
         yield from _check_state_ports(provider, provider.checkpoint_capability, operation, place)
-    if reasons := list(obstacles(provider, operation, catalog)):
+    if reasons := list(_obstacles(provider, operation, offered)):
         yield UNSELECTABLE.finding(
-            f"{name} of {operation_id} can never be selected on device {catalog.device.id}: "
+            f"{name} of {operation_id} can never be selected on device {offered.device_id}: "
             f"{'; '.join(reasons)}.",
             place,
         )
@@ -260,12 +279,16 @@ def _check_state_ports(
     provider: Provider, contract: ProviderContract, operation: Operation | None, place: str
 ) -> Iterator[Finding]:
     name = f"Provider {provider.provider_id}"
+    storages = {
+        (port.role, port.ordinal): port.storage
+        for port in reversed(provider.dynamic_storage_bindings)
+    }
     for index, port in enumerate(contract.state_ports):
         where = f"{place}/checkpoint_capability/completed_boundary/state_ports/{index}"
         if operation is not None and not _has_port(operation, port.role, port.ordinal):
             yield _unknown_port(f"{name} declares a state", port, operation, where)
             continue
-        storage = provider.dynamic_storage_for(port.role, port.ordinal)
+        storage = storages.get((port.role, port.ordinal))
         if storage is None or not storage.accepts(port.storage_profile):
             yield STATE_PORT.finding(
                 f"{name} promises checkpoints of a state at {port.role} {port.ordinal} stored as "
@@ -293,22 +316,27 @@ def obstacles(
     provider: Provider, operation: Operation | None, catalog: CapabilityCatalog
 ) -> Iterator[str]:
     """Why a provider can never be selected on the catalog's device, as clauses; none if it can."""
-    device = catalog.device
-    if provider.device_id != device.id:
+    return _obstacles(provider, operation, offers(catalog))
+
+
+def _obstacles(
+    provider: Provider, operation: Operation | None, offered: DeviceOffers
+) -> Iterator[str]:
+    if provider.device_id != offered.device_id:
         yield f"it is for device {provider.device_id}"
-    offered = set(provider.capabilities)
-    if foreign := sorted(offered - set(device.capabilities)):
+    own = set(provider.capabilities)
+    if foreign := sorted(own - offered.capabilities):
         yield f"the device lacks {', '.join(foreign)}"
     if operation is not None:
-        if missing := sorted(set(operation.provider.required_capabilities) - offered):
+        if missing := sorted(set(operation.provider.required_capabilities) - own):
             yield f"it lacks {', '.join(missing)}, which the operation requires"
-        minimum, own = operation.provider.minimum_version, provider.version
-        if (own.major, own.minor) < (minimum.major, minimum.minor):
+        minimum, version = operation.provider.minimum_version, provider.version
+        if (version.major, version.minor) < (minimum.major, minimum.minor):
             yield (
-                f"its version is {own.major}.{own.minor}, but the operation requires at least "
+                f"its version is {version.major}.{version.minor}, but the operation requires at least "
                 f"{minimum.major}.{minimum.minor}"
             )
     for port in provider.dynamic_storage_bindings:
         accepted = port.storage.accepted_profiles
-        if not any(profile in device.dynamic_storage_profiles for profile in accepted):
+        if not any(profile.blocks in offered.profiles for profile in accepted):
             yield f"the device offers no storage that it accepts at {port.role} {port.ordinal}"
