@@ -333,8 +333,8 @@ def _obstacles(
         minimum, version = operation.provider.minimum_version, provider.version
         if (version.major, version.minor) < (minimum.major, minimum.minor):
             yield (
-                f"its version is {version.major}.{version.minor}, but the operation requires at least "
-                f"{minimum.major}.{minimum.minor}"
+                f"its version is {version.major}.{version.minor}, but the operation requires at "
+                f"least {minimum.major}.{minimum.minor}"
             )
     for port in provider.dynamic_storage_bindings:
         accepted = port.storage.accepted_profiles

@@ -18,7 +18,9 @@ def sample(name: str) -> Any:
 
     ``problem`` and ``fragment`` are a planning problem and the fragment that is derived from
     it, ``memory-plan`` is the fragment's memory alone; ``bundle`` is a full execution plan with
-    its ``program``, ``catalog`` and ``policy``, which are also samples of their own.
+    its ``program``, ``catalog`` and ``policy``, which are also samples of their own. Its
+    sequences can be checkpointed; ``workspaces`` is the same bundle with two persistent
+    workspaces, of the plan and of a sequence, so that they cannot.
     """
     match name:
         case "memory-plan":
