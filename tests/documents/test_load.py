@@ -7,7 +7,6 @@ import io
 import json
 import os
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -105,15 +104,12 @@ def test_damaged_archives(tmp_path: Path, damage: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["bomb.json.gz", "bomb.jsonl.gz"])
-def test_an_archive_that_unpacks_to_gigabytes_stops_early(tmp_path: Path, name: str) -> None:
+def test_an_archive_that_unpacks_to_far_more_stops_early(tmp_path: Path, name: str) -> None:
+    # Its end is cut off: a reader that unpacked it all would find the damage, not the limit.
+    packed = gzip.compress(b"0" * (8 * MAXIMUM_BYTES), compresslevel=1)
     path = tmp_path / name
-    zeros = b"0" * 2**20
-    with gzip.open(path, "wb", compresslevel=1) as stream:
-        for _ in range(512):
-            stream.write(zeros)
-    started = time.perf_counter()
+    path.write_bytes(packed[: len(packed) // 2])
     assert only_rule(read(path)) == "wire.limit"
-    assert time.perf_counter() - started < 2
 
 
 def test_the_largest_document_is_read(tmp_path: Path) -> None:
