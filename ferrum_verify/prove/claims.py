@@ -68,7 +68,7 @@ def plan_of(subject: Subject, execution: Execution, *, ordered: bool) -> Plan | 
 
 def claims_of(plan: Plan) -> Iterator[Claims]:
     """Every source of claims about a plan; each is asked on its own."""
-    yield from _slot_sources(plan)
+    yield from slot_sources(plan)
     yield from _liveness_sources(plan)
     yield from _size_sources(plan)
     yield from _reusable_sources(plan)
@@ -76,7 +76,7 @@ def claims_of(plan: Plan) -> Iterator[Claims]:
     yield span_claims(plan.subject)
 
 
-def _slot_sources(plan: Plan) -> Iterator[Claims]:
+def slot_sources(plan: Plan) -> Iterator[Claims]:
     at = f"{plan.subject.places.memory}/dynamic_pools"
     for index, pool in enumerate(plan.memory.dynamic_pools):
         for place, slot in enumerate(pool.step_resource_slots):

@@ -1,0 +1,272 @@
+"""Each claim against a plan that was corrupted just so: refuted by the solver alone.
+
+No concrete rule runs here. What is asserted is the claim, its counterexample, and that the
+independent check accepts it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ferrum_verify.checking import check_counterexample
+from ferrum_verify.counterexamples import Shape
+from ferrum_verify.derive.bindings import BindingLayout
+from ferrum_verify.documents.parse import subject_of
+from ferrum_verify.examples import apply_edits
+from ferrum_verify.limits import Limits
+from ferrum_verify.prove import claims
+from ferrum_verify.prove.arenas import layout_claims, owner_claims
+from ferrum_verify.prove.capacity import frontier_claims
+from ferrum_verify.prove.claims import claims_of, plan_of
+from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
+from ferrum_verify.prove.prover import Proof, prove
+from ferrum_verify.samples import sample
+
+POOLS = "/memory/dynamic_pools"
+ROWS = "/memory/dynamic_descriptors"
+
+
+def prove_fragment(fragment: Any, execution: Any = "fenced") -> Proof:
+    subject, _ = subject_of(fragment)
+    assert subject is not None
+    plan = plan_of(subject, execution, ordered=True)
+    assert plan is not None
+    return prove(
+        claims_of(plan), Limits(), lambda found: check_counterexample(fragment, found, execution)
+    )
+
+
+def refuted(fragment: Any, rule: str, execution: Any = "fenced") -> list[Any]:
+    """The refuted claims that mirror a rule; none of any rule may be undecided."""
+    proof = prove_fragment(fragment, execution)
+    assert not proof.of(Undecided), [v.outcome for v in proof.of(Undecided)]
+    return [v for v in proof.of(Refuted) if v.obligation.rule.id == rule]
+
+
+def edited(edits: dict[str, Any]) -> Any:
+    fragment = sample("fragment")
+    apply_edits(fragment, edits)
+    return fragment
+
+
+@pytest.mark.parametrize("execution", ["in-order", "fenced", "concurrent"])
+def test_every_claim_about_the_sample_is_proved(execution: Any) -> None:
+    proof = prove_fragment(sample("fragment"), execution)
+    assert not proof.of(Refuted)
+    assert not proof.of(Undecided)
+    assert len(proof.of(Proved)) > 80
+
+
+SHARED = {
+    f"{POOLS}/0/step_resource_slots/1": {
+        "kind": "ordered_single_fence_step_wave",
+        "resource_ids": ["act/key", "act/query"],
+    },
+    f"{POOLS}/0/step_resource_slots/3": {"kind": "dedicated", "resource_ids": ["act/output"]},
+}
+
+
+@pytest.mark.parametrize("execution", ["in-order", "fenced", "concurrent"])
+def test_a_shared_slot_is_refuted_by_a_schedule(execution: Any) -> None:
+    (verdict,) = refuted(edited(SHARED), "slot.shared-while-live", execution)
+    found = verdict.counterexample.to_wire()
+    assert {found["left"]["resource"], found["right"]["resource"]} == {"act/key", "act/query"}
+    assert [node["id"] for node in found["nodes"]] == [
+        "node/embed",
+        "node/key",
+        "node/query",
+        "node/attention",
+    ]
+    assert found["at"] == 2
+
+
+def test_a_retained_resource_that_shares_is_refuted_by_an_overlap() -> None:
+    (verdict,) = refuted(
+        edited({"/retained_completion_resources": ["act/output"]}), "slot.retained-shared"
+    )
+    found = verdict.counterexample.to_wire()
+    assert found["left"] == {"resource": "act/output", "start": 0, "end": 128}
+    assert found["right"] == {"resource": "act/key", "start": 0, "end": 64}
+    assert found["byte"] == 0
+
+
+def test_rows_that_may_overlap_are_refuted_by_a_schedule() -> None:
+    fragment = edited(
+        {
+            "/nodes/4/dependencies": ["node/attention", "node/key"],
+            "/nodes/5/dependencies": ["node/embed"],
+        }
+    )
+    (verdict,) = refuted(fragment, "liveness.rows-overlap")
+    assert verdict.obligation.names == ("node/attention", "node/head")
+    found = verdict.counterexample.to_wire()
+    assert found["left"]["resource"] == "scratch/attention"
+    assert found["right"]["resource"] == "scratch/head"
+
+
+@pytest.mark.parametrize(("pool", "peak"), [(3, 2047), (6, 319)])
+def test_a_peak_that_is_too_low_is_refuted(pool: int, peak: int) -> None:
+    fragment = edited({f"{POOLS}/{pool}/minimum_invocation_peak_bytes": peak})
+    (verdict,) = refuted(fragment, "liveness.peak")
+    assert verdict.counterexample.to_wire() == {
+        "kind": "shape",
+        "shape": {"sequences": 1, "tokens": 1, "pages": 1},
+        "bytes": peak + 1,
+        "limit": peak,
+    }
+
+
+def test_a_demand_that_passes_u64_is_refuted_at_the_fewest_tokens() -> None:
+    fragment = edited({f"{ROWS}/8/demand/tokens/bytes_per_token": 2**60})
+    (verdict,) = refuted(fragment, "descriptor.size-overflow")
+    assert verdict.counterexample.to_wire() == {
+        "kind": "shape",
+        "shape": {"sequences": 1, "tokens": 16, "pages": 1},
+        "overflow": True,
+    }
+
+
+def test_a_demand_that_shrinks_is_refuted() -> None:
+    path = f"{ROWS}/10/demand/bounded_shape_buckets/buckets/1/bytes"
+    (verdict,) = refuted(edited({path: 1024}), "descriptor.illegal-demand")
+    found = verdict.counterexample
+    assert (found.bytes, found.limit) == (2048, 1024)
+    assert found.shape == Shape(1, 1, 1)
+
+
+def test_a_pool_ceiling_that_is_too_low_is_refuted() -> None:
+    fragment = edited({f"{POOLS}/1/theoretical_ceiling_bytes": "4095"})
+    (verdict,) = refuted(fragment, "pool.ceiling")
+    assert verdict.obligation.location == "/memory/dynamic_pools/1/theoretical_ceiling_bytes"
+
+
+def test_a_budget_that_is_too_low_is_refuted_at_the_smallest_shape() -> None:
+    path = "/memory/reusable_execution/buckets/2/pool_budgets/0/step_bytes"
+    verdicts = refuted(edited({path: 25087}), "reusable.budget")
+    (verdict,) = verdicts
+    found = verdict.counterexample
+    assert found.limit == 25087
+    assert found.bytes == 25088
+    assert found.shape == Shape(1, 64, 1)
+
+
+def test_an_invocation_budget_that_is_too_low_is_refuted() -> None:
+    path = "/memory/reusable_execution/buckets/1/pool_budgets/1/invocation_bytes"
+    (verdict,) = refuted(edited({path: 8191}), "reusable.budget")
+    assert verdict.counterexample.bytes == 8192
+    assert verdict.counterexample.shape == Shape(2, 1, 1)
+
+
+def test_lanes_that_do_not_fit_are_refuted() -> None:
+    fragment = edited({f"{POOLS}/0/reusable_workspace_ceiling_bytes": 56063})
+    (verdict,) = refuted(fragment, "pool.reusable-ceiling")
+    assert (verdict.counterexample.bytes, verdict.counterexample.limit) == (56064, 56063)
+
+
+def test_a_plan_that_does_not_fit_is_refuted() -> None:
+    fragment = edited(
+        {"/memory/policy_capacity_bytes": 150000, "/memory/usable_capacity_bytes": 141808}
+    )
+    (verdict,) = refuted(fragment, "capacity.exceeds-usable")
+    assert (verdict.counterexample.bytes, verdict.counterexample.limit) == (144704, 141808)
+
+
+def test_a_frontier_that_is_claimed_too_far_is_refuted() -> None:
+    fragment = edited(
+        {"/memory/policy_capacity_bytes": 250000, "/memory/usable_capacity_bytes": 241808}
+    )
+    plan = _plan(fragment)
+    headroom = claims.headroom_of(plan)
+    assert headroom is not None
+    assert headroom.refused_bytes is not None
+    for wrong, fate in ((1, "does not fit"), (-1, "still fits")):
+        moved = replace(headroom, tokens=headroom.tokens + wrong)
+        proof = prove(
+            [frontier_claims(plan.memory, "/memory", plan.descriptors, moved)],
+            Limits(),
+            lambda found: check_counterexample(fragment, found),
+        )
+        (verdict,) = proof.of(Refuted)
+        assert fate in verdict.obligation.message(None)
+        if wrong == 1:
+            assert verdict.counterexample is not None
+            assert verdict.counterexample.shape.tokens == headroom.tokens + 1  # type: ignore[union-attr]
+            assert verdict.counterexample.bytes == headroom.refused_bytes  # type: ignore[union-attr]
+
+
+def _plan(fragment: Any) -> claims.Plan:
+    subject, _ = subject_of(fragment)
+    assert subject is not None
+    plan = plan_of(subject, "fenced", ordered=True)
+    assert plan is not None
+    return plan
+
+
+def _layout() -> tuple[claims.Plan, BindingLayout]:
+    plan = _plan(sample("fragment"))
+    pool = plan.memory.dynamic_pools[6]
+    assert plan.subject.nodes is not None
+    layouts = claims.layouts_under_test(pool, plan.memory, plan.subject.nodes)
+    return plan, layouts[0]
+
+
+def _refuted_layout(layout: BindingLayout, plan: claims.Plan) -> list[str]:
+    nodes = plan.subject.nodes
+    assert nodes is not None
+    owners = {index: node.binding_resource for index, node in enumerate(nodes)}
+    proof = prove(
+        [
+            layout_claims(layout, "/arena", plan.descriptors, Shape(1, 1, 16)),
+            owner_claims(layout, "/arena", owners),
+        ],
+        Limits(),
+        lambda _: True,
+    )
+    assert not proof.of(Undecided)
+    return sorted(v.obligation.id.removeprefix("/arena: ") for v in proof.of(Refuted))
+
+
+def test_a_sound_arena_is_proved() -> None:
+    plan, layout = _layout()
+    assert _refuted_layout(layout, plan) == []
+
+
+@pytest.mark.parametrize(
+    ("slot", "change", "claims_broken"),
+    [
+        (1, {"physical_offset_bytes": 128}, ["apart", "covers"]),
+        (1, {"physical_offset_bytes": 256}, ["covers"]),
+        (1, {"physical_offset_bytes": 200}, ["aligned binding/head", "covers"]),
+        (0, {"capacity_size_bytes": 128}, ["covers", "projected binding/attention"]),
+        (0, {"capacity_size_bytes": 0}, [
+            "aligned binding/attention", "covers", "projected binding/attention",
+        ]),
+        (1, {"node_index": 3}, ["owners"]),
+        (1, {"resource_id": "binding/attention"}, ["owners", "projected binding/attention"]),
+    ],
+)
+def test_a_corrupted_arena_is_refuted(
+    slot: int, change: dict[str, Any], claims_broken: list[str]
+) -> None:
+    plan, layout = _layout()
+    slots = list(layout.slots)
+    slots[slot] = replace(slots[slot], **change)
+    assert _refuted_layout(replace(layout, slots=tuple(slots)), plan) == claims_broken
+
+
+def test_overlapping_slots_show_the_first_byte_that_both_hold() -> None:
+    plan, layout = _layout()
+    slots = list(layout.slots)
+    slots[1] = replace(slots[1], physical_offset_bytes=128)
+    wrong = replace(layout, slots=tuple(slots))
+    proof = prove(
+        [layout_claims(wrong, "/arena", plan.descriptors, Shape(1, 1, 16))],
+        Limits(),
+        lambda _: True,
+    )
+    found = next(v.counterexample for v in proof.of(Refuted) if v.obligation.id.endswith("apart"))
+    assert found is not None
+    assert found.to_wire()["byte"] == 128

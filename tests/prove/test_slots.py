@@ -1,0 +1,148 @@
+"""The solver's judgment of slots against the reference engine's, brute force and the fast path."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ferrum_verify.checking import check_counterexample
+from ferrum_verify.documents.memory_plan import StepSlot
+from ferrum_verify.documents.node import FragmentNode
+from ferrum_verify.documents.parse import subject_of
+from ferrum_verify.limits import Limits
+from ferrum_verify.order import HappensBefore
+from ferrum_verify.prove.claims import plan_of, slot_sources
+from ferrum_verify.prove.obligation import Refuted, Undecided
+from ferrum_verify.prove.prover import prove
+from ferrum_verify.prove.slots import slot_claims
+from ferrum_verify.prove.windows import PlanGraph
+from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
+from ferrum_verify.sharing import EXECUTIONS, Execution, slot_safety
+from tests.vectors import cases, fragment_of, scale
+
+FRAGMENTS = [case for case in cases("memory-plans") if case["expect"].get("slots") is not None]
+
+
+@pytest.mark.parametrize("execution", EXECUTIONS)
+def test_the_solver_judges_every_vector_as_the_reference_does(execution: Execution) -> None:
+    for case in FRAGMENTS:
+        fragment = fragment_of(case)
+        subject, _ = subject_of(fragment)
+        assert subject is not None
+        plan = plan_of(subject, execution, ordered=True)
+        assert plan is not None
+        proof = prove(
+            slot_sources(plan),
+            Limits(),
+            lambda found: check_counterexample(fragment, found, execution),  # noqa: B023
+        )
+        assert not proof.of(Undecided), case["id"]
+        unsafe = defaultdict(set)
+        for verdict in proof.of(Refuted):
+            if verdict.obligation.rule is SHARED_WHILE_LIVE:
+                unsafe[verdict.obligation.location].add(verdict.obligation.names)
+                if execution == "concurrent":
+                    assert verdict.counterexample is not None
+        for expected in case["expect"]["slots"]:
+            found = unsafe[_place(case, expected)]
+            if execution == "concurrent":
+                assert found == {tuple(pair) for pair in expected["hazards"]}, case["id"]
+            assert (not found) == expected[execution.replace("-", "_")], case["id"]
+
+
+def _place(case: dict, expected: dict) -> str:
+    return next(
+        f"/memory/dynamic_pools/{index}/step_resource_slots/{place}"
+        for index, pool in enumerate(case["memory"]["dynamic_pools"])
+        for place, slot in enumerate(pool["step_resource_slots"])
+        if pool["pool_id"] == expected["pool_id"]
+        and slot["resource_ids"] == expected["resource_ids"]
+    )
+
+
+RESOURCES = ("a", "b", "c", "d")
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> list[dict]:
+    count = draw(st.integers(1, 7))
+    return [
+        {
+            "id": f"n{index}",
+            "dependencies": sorted(
+                draw(st.sets(st.sampled_from([f"n{i}" for i in range(index)]))) if index else ()
+            ),
+            "resources": sorted(draw(st.sets(st.sampled_from(RESOURCES)))),
+        }
+        for index in range(count)
+    ]
+
+
+@given(graphs(), st.sampled_from(EXECUTIONS))
+@settings(max_examples=120, deadline=None)
+def test_the_solver_agrees_with_the_fast_path_on_any_small_plan(
+    raw: list[dict], execution: Execution
+) -> None:
+    nodes = [FragmentNode(**node) for node in raw]
+    order = HappensBefore(nodes)
+    used = tuple(name for name in RESOURCES if name in order.users)
+    safety = slot_safety(used, order)
+    if not used or safety is None:
+        return
+    slot = StepSlot(kind="ordered_single_fence_step_wave", resource_ids=used)
+    document = {"nodes": raw, "memory": {"dynamic_descriptors": []}}
+    proof = prove(
+        [slot_claims(slot, "the slot", "/slot", PlanGraph(nodes), execution)],
+        Limits(),
+        lambda found: check_counterexample(document, found, execution),
+    )
+    assert not proof.of(Undecided)
+    refuted = {verdict.obligation.names for verdict in proof.of(Refuted)}
+    assert refuted == set(safety.unsafe[execution])
+    for verdict in proof.of(Refuted):
+        # Under `fenced` the run in plan order may show nothing; then none is shown.
+        assert verdict.counterexample is not None or execution == "fenced"
+
+
+def test_equal_layers_are_proved_once() -> None:
+    case = scale("decoder-64")
+    subject, _ = subject_of({"nodes": case["problem"]["nodes"], "memory": case["expect"]["memory"]})
+    assert subject is not None
+    plan = plan_of(subject, "concurrent", ordered=True)
+    assert plan is not None
+    proof = prove(slot_sources(plan), Limits(), lambda _: True)
+    assert sum(1 for _ in proof.claims) >= 701
+    assert proof.queries < 40
+
+
+def test_a_document_limit_leaves_claims_undecided() -> None:
+    case = FRAGMENTS[0]
+    subject, _ = subject_of(fragment_of(case))
+    assert subject is not None
+    plan = plan_of(subject, "concurrent", ordered=True)
+    assert plan is not None
+    proof = prove(slot_sources(plan), Limits(document_seconds=0), lambda _: True)
+    reasons = {verdict.outcome.reason for verdict in proof.of(Undecided)}  # type: ignore[union-attr]
+    assert proof.claims
+    assert all("--proof-limit" in reason for reason in reasons)
+
+
+def test_an_interruption_keeps_what_was_done() -> None:
+    case = next(case for case in FRAGMENTS if len(case["expect"]["slots"]) > 1)
+    subject, _ = subject_of(fragment_of(case))
+    assert subject is not None
+    plan = plan_of(subject, "concurrent", ordered=True)
+    assert plan is not None
+    seen = []
+
+    def stop(obligation: object) -> None:
+        seen.append(obligation)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    proof = prove(slot_sources(plan), Limits(), lambda _: True, stop)
+    assert proof.interrupted
+    assert len(proof.verdicts) == 1
