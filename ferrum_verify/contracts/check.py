@@ -1,0 +1,176 @@
+"""``contracts check``: a catalog on its own, and against a program, a policy and plans."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from ferrum_verify.contracts import check_rules
+from ferrum_verify.contracts.program_checks import (
+    excluded_ports,
+    program_findings,
+    usable_profiles,
+)
+from ferrum_verify.contracts.reach_checks import reach_findings
+from ferrum_verify.contracts.sources import (
+    PlanSource,
+    read_catalog,
+    read_plans,
+    read_policy,
+    read_program,
+)
+from ferrum_verify.contracts.workspace_limits import ceilings_of, workspace_findings
+from ferrum_verify.findings import pointer
+from ferrum_verify.limits import Limits
+from ferrum_verify.report.model import DocumentReport, Report, verdict_of
+from ferrum_verify.resource_rows import describe_profile
+from ferrum_verify.rules import declarations, source_integrity
+from ferrum_verify.rules.capacity import POLICY_EXCEEDS_DEVICE
+from ferrum_verify.rules.declarations import obstacles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ferrum_verify.contracts.sources import CatalogSource, Document
+    from ferrum_verify.documents.catalog import CapabilityCatalog
+    from ferrum_verify.documents.load import LoadedDocument
+    from ferrum_verify.documents.policy import RuntimePolicy
+    from ferrum_verify.documents.storage import StorageProfile
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.subject import Subject
+
+DEFAULT_LIMITS = Limits()
+"""The solver's limits; what it is asked here takes a small part of them."""
+
+
+def check_contracts(
+    catalog: Document,
+    program: Document | None = None,
+    policy: Document | None = None,
+    plans: Iterable[Document] = (),
+    *,
+    prove: bool = True,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Report:
+    """What is wrong with a catalog's declarations.
+
+    They are judged on their own, and against the program, the policy and the workspace
+    estimates of the plans that are given; a catalog in a bundle is held to the bundle's own.
+    Each is parsed JSON or a path. The first document of the report is the catalog. ``prove``
+    puts what is said of all shapes to the solver as well, within ``limits``.
+
+    Raises DocumentError where a document cannot be judged, in one sentence; a catalog that is
+    only malformed is a report with findings.
+    """
+    source, findings = read_catalog(catalog, "<catalog>")
+    model = source.subject.program if program is None else read_program(program)
+    rules = source.subject.policy if policy is None else read_policy(policy)
+    given = list(read_plans(plans))
+    started = time.perf_counter()
+    usable = usable_profiles(source.catalog, rules)
+    findings += _own_findings(source)
+    if rules is not None:
+        findings += _policy_findings(source.catalog, rules, usable, source.place)
+    if model is not None:
+        findings += program_findings(source.catalog, model, usable, source.place)
+    findings += reach_findings(source.catalog, model, rules, usable, source.place)
+    held = _Workspaces(usable, rules, limits if prove else None)
+    documents = [_report(source.loaded, source.subject, findings, held, started)]
+    documents += [
+        _report(plan.loaded, plan.subject, [], held, time.perf_counter()) for plan in given
+    ]
+    return Report(execution="fenced", documents=tuple(documents))
+
+
+class _Workspaces(NamedTuple):
+    """What the workspaces of plans are held to."""
+
+    usable: tuple[StorageProfile, ...]
+    policy: RuntimePolicy | None
+    limits: Limits | None
+
+
+def _own_findings(source: CatalogSource) -> Iterator[Finding]:
+    """What the catalog's declarations and fingerprints say by themselves."""
+    yield from declarations.check(source.catalog, source.place)
+    yield from source_integrity.check(source.alone)
+
+
+def _policy_findings(
+    catalog: CapabilityCatalog,
+    policy: RuntimePolicy,
+    usable: Sequence[StorageProfile],
+    place: str,
+) -> Iterator[Finding]:
+    device, granted = catalog.device, policy.memory
+    if granted.capacity_bytes > device.total_memory_bytes:
+        yield POLICY_EXCEEDS_DEVICE.finding(
+            f"Policy {policy.policy_id} grants {granted.capacity_bytes:,} bytes, and device "
+            f"{device.id} has {device.total_memory_bytes:,}.",
+            pointer(place, "device", "total_memory_bytes"),
+        )
+    for profile in dict.fromkeys(granted.dynamic_storage_profile_order):
+        if profile not in device.dynamic_storage_profiles:
+            yield check_rules.POLICY_PROFILE.finding(
+                f"Policy {policy.policy_id} lists {describe_profile(profile)}, which device "
+                f"{device.id} does not offer.",
+                pointer(place, "device", "dynamic_storage_profiles"),
+                actual=profile.to_wire(),
+            )
+    for operation_id, providers in catalog.providers.items():
+        operation = catalog.operations.get(operation_id)
+        for position, provider in enumerate(providers):
+            if list(obstacles(provider, operation, catalog)):
+                continue  # it is excluded whatever the policy says
+            if ports := list(excluded_ports(provider, usable)):
+                where = ", ".join(f"{role} {ordinal}" for role, ordinal in ports)
+                yield check_rules.POLICY_EXCLUDES.finding(
+                    f"Policy {policy.policy_id} allows no storage that {provider.provider_id} of "
+                    f"{operation_id} accepts at {where}.",
+                    pointer(place, "providers", operation_id, position),
+                )
+
+
+def _report(
+    loaded: LoadedDocument,
+    subject: Subject,
+    findings: list[Finding],
+    held: _Workspaces,
+    started: float,
+) -> DocumentReport:
+    """A document's report; where it holds a plan, its workspaces are judged too."""
+    plan = _plan_in(loaded, subject)
+    if plan is not None:
+        ceilings = ceilings_of(plan, held.policy)
+        findings += workspace_findings(plan, ceilings, held.usable)
+    checked = time.perf_counter()
+    obligations = None
+    if held.limits is not None:
+        # The solver takes a while to load, and only proofs need it.
+        from ferrum_verify.contracts.proofs import prove_workspaces  # noqa: PLC0415
+
+        discharged = prove_workspaces(plan, held.policy, held.usable, held.limits)
+        findings += discharged.findings
+        obligations = discharged.counts
+    return DocumentReport(
+        source=loaded.source,
+        kind=subject.kind,
+        verdict=verdict_of(findings, obligations),
+        findings=tuple(findings),
+        obligations=obligations,
+        timings={
+            "read": loaded.seconds,
+            "check": checked - started,
+            "prove": time.perf_counter() - checked,
+        },
+        subject=subject,
+        path=loaded.path,
+        line=loaded.line,
+    )
+
+
+def _plan_in(loaded: LoadedDocument, subject: Subject) -> PlanSource | None:
+    header, nodes, memory = subject.header, subject.plan_nodes, subject.memory
+    if header is None or nodes is None or memory is None:
+        return None
+    return PlanSource(loaded, subject, header, nodes, memory)

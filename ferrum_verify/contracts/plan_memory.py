@@ -1,0 +1,179 @@
+"""How much more memory a plan takes once it is rebuilt on HEAD.
+
+A catalog names estimators and does not hold what they answer, so growth is read off the plan
+that was rebuilt: row by row, at the shape where it is worst.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.contracts import plan_rules
+from ferrum_verify.contracts.growth import Claim, largest_growth, refused_shape
+from ferrum_verify.contracts.rebuilt import named_estimator
+from ferrum_verify.counterexamples import Shape, ShapeCounterexample
+from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.findings import pointer
+from ferrum_verify.rules.checkpoint_causes import listed
+from ferrum_verify.sizes import SizeError, describe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferrum_verify.contracts.growth import Growth
+    from ferrum_verify.contracts.sources import PlanSource
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor
+    from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.findings import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedClaim:
+    """Rows of one owner that ask for the same under BASE, and for the same under HEAD."""
+
+    owner: str
+    base: Claim | None
+    head: Claim
+    resources: tuple[str, ...]
+    place: str
+
+    @property
+    def name(self) -> str:
+        """What the rows are called in a message."""
+        return f"{self.owner} ({listed(self.resources)})"
+
+
+def limits_of(plan: PlanSource) -> Shape:
+    """The most sequences and tokens that a plan has in flight; nothing bounds its pages."""
+    return Shape(
+        plan.memory.maximum_active_sequences, plan.header.maximum_scheduled_tokens, U64_MAX
+    )
+
+
+def changed_claims(plan: PlanSource, rebuilt: PlanSource) -> list[ChangedClaim]:
+    """The dynamic rows that ask for something else in the rebuilt plan, alike ones together."""
+    before = {
+        row.base_resource_id: (index, row)
+        for index, row in enumerate(plan.memory.dynamic_descriptors)
+    }
+    providers = {node.id: node.selection.selected_provider for node in rebuilt.nodes}
+    groups: dict[tuple[str, Claim | None, Claim], list[str]] = {}
+    for row in rebuilt.memory.dynamic_descriptors:
+        was = before.get(row.base_resource_id)
+        base, head = None if was is None else _claim(was[1]), _claim(row)
+        if base != head:
+            groups.setdefault((_owner(row, providers), base, head), []).append(row.base_resource_id)
+    table = pointer(plan.subject.places.memory, "dynamic_descriptors")
+    return [
+        ChangedClaim(
+            owner,
+            base,
+            head,
+            tuple(resources),
+            table if base is None else pointer(table, before[resources[0]][0]),
+        )
+        for (owner, base, head), resources in groups.items()
+    ]
+
+
+def memory_changes(
+    plan: PlanSource,
+    rebuilt: PlanSource | None,
+    base_nodes: tuple[PlanNode, ...],
+    head_nodes: tuple[PlanNode, ...],
+) -> Iterator[Finding]:
+    """Findings of the memory that the plan takes under HEAD.
+
+    The nodes are the plan's, as they would stand rebuilt on BASE and on HEAD.
+    """
+    estimators = dict.fromkeys(
+        after.selection.selected_provider
+        for before, after in zip(base_nodes, head_nodes, strict=True)
+        if named_estimator(before) != named_estimator(after)
+    )
+    place = plan.subject.places.memory
+    if rebuilt is None:
+        if estimators:
+            yield plan_rules.ESTIMATES_UNKNOWN.finding(
+                f"HEAD has other estimators for {listed(list(estimators))}, so how much workspace "
+                "the plan takes is not known before it is rebuilt.",
+                place,
+            )
+        return
+    grown: list[tuple[int, Finding]] = []
+    for claim in changed_claims(plan, rebuilt):
+        try:
+            growth = largest_growth(claim.base, claim.head, limits_of(plan))
+        except SizeError as error:
+            yield plan_rules.ESTIMATE_REFUSES.finding(
+                f"Under HEAD's estimate, the size of {claim.name} {error}.", claim.place
+            )
+            continue
+        yield from _refused(claim, limits_of(plan))
+        if growth.grown > 0:
+            grown.append((growth.grown, _growth_finding(claim, growth)))
+    grown.sort(key=lambda each: -each[0])
+    yield from (finding for _, finding in grown)
+    if not grown and estimators:
+        yield plan_rules.MEMORY_KEPT.finding(
+            f"HEAD has other estimators for {listed(list(estimators))}, and the rebuilt plan "
+            "takes no more memory at any shape.",
+            place,
+        )
+    yield from _exceeded(plan, rebuilt)
+
+
+def _claim(row: DynamicDescriptor) -> Claim:
+    return Claim(row.demand, row.alignment_bytes, row.storage.profile)
+
+
+def _owner(row: DynamicDescriptor, providers: dict[str, str]) -> str:
+    kind = row.kind
+    if isinstance(kind, str):
+        return f"the {row.usage} of a value"
+    return f"the {kind.tag} workspace of {providers.get(kind.node_id, kind.node_id)}"
+
+
+def _growth_finding(claim: ChangedClaim, growth: Growth) -> Finding:
+    bound = ""
+    if growth.at_most > growth.grown:
+        bound = f", and by no more than {growth.at_most:,} at any shape"
+    written: dict[str, Any] = {"actual": claim.head.demand.to_wire()}
+    if claim.base is not None:
+        written["expected"] = claim.base.demand.to_wire()
+    return plan_rules.MEMORY_GREW.finding(
+        f"{claim.name[0].upper()}{claim.name[1:]} grows by {growth.grown:,} bytes for each claim "
+        f"at {describe(growth.shape)}, from {growth.before:,} to {growth.after:,}{bound}.",
+        claim.place,
+        counterexample=ShapeCounterexample(growth.shape, bytes=growth.after, limit=growth.before),
+        **written,
+    )
+
+
+def _refused(claim: ChangedClaim, limits: Shape) -> Iterator[Finding]:
+    if claim.base is None:
+        return
+    shape = refused_shape(claim.base.demand, claim.head.demand, limits)
+    if shape is not None:
+        yield plan_rules.ESTIMATE_REFUSES.finding(
+            f"At {describe(shape)}, {claim.name} had a size, and under HEAD's estimate has none.",
+            claim.place,
+            expected=claim.base.demand.to_wire(),
+            actual=claim.head.demand.to_wire(),
+        )
+
+
+def _exceeded(plan: PlanSource, rebuilt: PlanSource) -> Iterator[Finding]:
+    before, after = plan.memory, rebuilt.memory
+    was, now = (
+        memory.static_bytes + memory.minimum_runnable_request_bytes for memory in (before, after)
+    )
+    if was <= before.usable_capacity_bytes and now > before.usable_capacity_bytes:
+        yield plan_rules.MEMORY_EXCEEDED.finding(
+            f"Static bytes and a minimal request took {was:,} bytes and take {now:,}, but the plan "
+            f"may use {before.usable_capacity_bytes:,}.",
+            pointer(plan.subject.places.memory, "usable_capacity_bytes"),
+            expected=was,
+            actual=now,
+        )

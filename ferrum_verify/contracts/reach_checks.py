@@ -1,0 +1,155 @@
+"""A catalog's spans against a program and a policy: can any boundary be reached at all?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import lcm
+from typing import TYPE_CHECKING
+
+from ferrum_verify.contracts import check_rules
+from ferrum_verify.contracts.program_checks import operation_uses, selectable
+from ferrum_verify.contracts.spans import span_words
+from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.derive.checkpoint_layout import LayoutProvider
+from ferrum_verify.derive.reachability import culprits
+from ferrum_verify.documents.checkpoint import ProviderContract, StateSemantics, smallest_legal
+from ferrum_verify.documents.program import TokenScaled
+from ferrum_verify.findings import pointer
+from ferrum_verify.rules.checkpoint_causes import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferrum_verify.documents.catalog import CapabilityCatalog
+    from ferrum_verify.documents.policy import RuntimePolicy
+    from ferrum_verify.documents.program import ModelProgram
+    from ferrum_verify.documents.storage import StorageProfile
+    from ferrum_verify.findings import Finding, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """The most tokens that may stand before a boundary, who says so, and the rule for more."""
+
+    tokens: int
+    name: str
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A provider that a plan may select, where it stands, and whether there is another choice."""
+
+    provider: LayoutProvider
+    operation_id: str
+    place: str
+    forced: bool
+
+
+def reach_findings(
+    catalog: CapabilityCatalog,
+    program: ModelProgram | None,
+    policy: RuntimePolicy | None,
+    usable: Sequence[StorageProfile],
+    place: str,
+) -> Iterator[Finding]:
+    """Findings of spans that no sequence meets: of one provider, or of several together.
+
+    Several are judged together where the program leaves no other choice than them.
+    """
+    limits = sorted(_limits(program, policy), key=lambda limit: limit.rule.severity != "warning")
+    candidates = list(_candidates(catalog, program, usable, place))
+    guilty: set[str] = set()
+    for limit in limits:
+        for candidate in candidates:
+            span = candidate.provider.contract.boundaries.prefix
+            if span.smallest > limit.tokens and candidate.place not in guilty:
+                guilty.add(candidate.place)
+                yield limit.rule.finding(
+                    f"Provider {candidate.provider.provider_id} of {candidate.operation_id} takes "
+                    f"{span_words(span)} before a boundary: the first has {span.smallest:,}, too "
+                    f"many for {limit.name}.",
+                    pointer(_span_place(candidate), "prefix"),
+                    counterexample=SpanCounterexample(
+                        permitted_by=f"{candidate.provider.provider_id} ({span_words(span)})",
+                        refused_by=limit.name,
+                        tokens=span.smallest,
+                    ),
+                )
+    forced = [each for each in candidates if each.forced and each.place not in guilty]
+    for limit in limits:
+        found = culprits([each.provider for each in forced], limit.tokens)
+        if found:
+            yield _joint(found, forced, limit)
+            return
+
+
+def _joint(found: Sequence[LayoutProvider], forced: Sequence[_Candidate], limit: _Limit) -> Finding:
+    spans = [provider.contract.boundaries.prefix for provider in found]
+    smallest = smallest_legal(
+        max(span.minimum_tokens for span in spans), lcm(*(span.alignment for span in spans))
+    )
+    names = listed(
+        [f"{each.provider_id} ({span_words(each.contract.boundaries.prefix)})" for each in found]
+    )
+    first = next(each for each in forced if each.provider == found[0])
+    return limit.rule.finding(
+        f"The program leaves no other choice than {names}, and the first prefix that all of them "
+        f"permit has {smallest:,} tokens, too many for {limit.name}.",
+        pointer(_span_place(first), "prefix"),
+    )
+
+
+def _span_place(candidate: _Candidate) -> str:
+    return pointer(candidate.place, "checkpoint_capability", "completed_boundary", "boundaries")
+
+
+def _limits(program: ModelProgram | None, policy: RuntimePolicy | None) -> list[_Limit]:
+    limits = []
+    held = [
+        (state.capacity_demand.maximum_tokens, state.id)
+        for state in (() if program is None else program.states)
+        if isinstance(state.capacity_demand, TokenScaled)
+        and isinstance(state.checkpoint, StateSemantics)
+    ]
+    if held:
+        tokens, state_id = min(held)
+        name = f"state {state_id}, which holds {tokens:,} tokens"
+        limits.append(_Limit(tokens, name, check_rules.SPAN_UNREACHABLE))
+    if policy is not None:
+        tokens = policy.admission.maximum_scheduled_tokens
+        name = f"the policy, which schedules {tokens:,} tokens in one step"
+        limits.append(_Limit(tokens, name, check_rules.SPAN_BEYOND_STEP))
+    return limits
+
+
+def _candidates(
+    catalog: CapabilityCatalog,
+    program: ModelProgram | None,
+    usable: Sequence[StorageProfile],
+    place: str,
+) -> Iterator[_Candidate]:
+    """The providers with a checkpoint contract that the program, or any, may run on."""
+    if program is None:
+        wanted = dict.fromkeys(catalog.providers, "")
+    else:
+        wanted = {name: use.nodes[0].id for name, use in operation_uses(program).items()}
+    for operation_id, node_id in wanted.items():
+        found = [
+            (position, provider, provider.checkpoint_capability)
+            for position, provider in selectable(catalog, operation_id, usable)
+            if isinstance(provider.checkpoint_capability, ProviderContract)
+        ]
+        for position, provider, contract in found:
+            yield _Candidate(
+                LayoutProvider(
+                    node_id=node_id,
+                    provider_id=provider.provider_id,
+                    operation_fingerprint=provider.operation_fingerprint,
+                    implementation_fingerprint=provider.provider_implementation_fingerprint,
+                    contract=contract,
+                ),
+                operation_id,
+                pointer(place, "providers", operation_id, position),
+                forced=program is not None and len(found) == 1,
+            )

@@ -1,0 +1,180 @@
+"""The documents that contracts are judged on: catalogs, programs, policies and plans.
+
+Anything that cannot be judged is a ``DocumentError`` in one sentence, as a comparison of half a
+catalog would call changes safe that nobody looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
+from ferrum_verify.documents.parse import subject_of
+from ferrum_verify.errors import DocumentError, summarise
+from ferrum_verify.subject import Places, Subject
+from ferrum_verify.value_storage import malformed_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ferrum_verify.documents.catalog import CapabilityCatalog
+    from ferrum_verify.documents.execution_plan import PlanHeader
+    from ferrum_verify.documents.memory_plan import MemoryPlan
+    from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.documents.policy import RuntimePolicy
+    from ferrum_verify.documents.program import ModelProgram
+    from ferrum_verify.findings import Finding
+
+Document = dict[str, Any] | str | os.PathLike[str]
+"""Parsed JSON, or the path of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogSource:
+    """A catalog, alone or in a bundle, and the document that it was read from."""
+
+    loaded: LoadedDocument
+    subject: Subject
+    catalog: CapabilityCatalog
+    raw: Any
+    place: str
+
+    @property
+    def alone(self) -> Subject:
+        """The catalog as a subject of its own, where it still stands in its document."""
+        return Subject(
+            kind="catalog",
+            places=Places(catalog=self.place),
+            raw={"catalog": self.raw},
+            catalog=self.catalog,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSource:
+    """An execution plan, alone or in a bundle, and the document that it was read from."""
+
+    loaded: LoadedDocument
+    subject: Subject
+    header: PlanHeader
+    nodes: tuple[PlanNode, ...]
+    memory: MemoryPlan
+
+    @property
+    def program(self) -> ModelProgram | None:
+        """The program that the plan was compiled from, where it is at hand."""
+        return self.subject.program
+
+
+def read_catalog(document: Document, name: str) -> tuple[CatalogSource, list[Finding]]:
+    """The catalog of a document, and the wire faults that could be read past.
+
+    ``name`` says which catalog it is, where it has no path. Raises DocumentError where there is
+    none.
+    """
+    loaded, subject, findings = _read_one(document, name)
+    if subject.catalog is None:
+        if any(fault.severity == "error" for fault in findings):
+            raise DocumentError(f"{loaded.source}: {summarise(findings)}", findings)
+        raise DocumentError(f"{loaded.source} is a {subject.kind} and holds no catalog.")
+    source = CatalogSource(
+        loaded, subject, subject.catalog, subject.raw["catalog"], subject.places.catalog
+    )
+    return source, findings
+
+
+def read_sound_catalog(document: Document, name: str) -> CatalogSource:
+    """The catalog of a document; raises DocumentError where it is not well-formed."""
+    source, findings = read_catalog(document, name)
+    _refuse_faults(source.loaded, findings, source.place)
+    return source
+
+
+def read_program(document: Document) -> ModelProgram:
+    """The program of a document; raises DocumentError where there is no well-formed one."""
+    loaded, subject, findings = _read_one(document, "the program")
+    _refuse_faults(loaded, findings, subject.places.program)
+    if subject.program is None:
+        raise DocumentError(f"{loaded.source} is a {subject.kind} and holds no program.")
+    return subject.program
+
+
+def read_policy(document: Document) -> RuntimePolicy:
+    """The policy of a document; raises DocumentError where there is no well-formed one."""
+    loaded, subject, findings = _read_one(document, "the policy")
+    _refuse_faults(loaded, findings, subject.places.policy)
+    if subject.policy is None:
+        raise DocumentError(f"{loaded.source} is a {subject.kind} and holds no policy.")
+    return subject.policy
+
+
+def read_plans(documents: Iterable[Document]) -> Iterator[PlanSource]:
+    """The plans of all documents; raises DocumentError where one is no well-formed plan."""
+    for number, document in enumerate(documents, start=1):
+        for loaded in _load(document, f"plan {number}"):
+            subject, findings = _subject(loaded)
+            _refuse_faults(loaded, findings, "")
+            yield plan_source(loaded, subject)
+
+
+def plan_source(loaded: LoadedDocument, subject: Subject) -> PlanSource:
+    """The plan of a well-formed document; raises DocumentError where it is none."""
+    header, nodes, memory = subject.header, subject.plan_nodes, subject.memory
+    if header is None or nodes is None or memory is None:
+        raise DocumentError(f"{loaded.source} is a {subject.kind} and holds no execution plan.")
+    program = subject.program
+    if program is not None and program.family_id != header.family_id:
+        raise DocumentError(
+            f"{loaded.source} holds a plan of family {header.family_id} and a program of family "
+            f"{program.family_id}."
+        )
+    for node in nodes:
+        for binding in node.values:
+            if (reason := malformed_reason(binding)) is not None:
+                raise DocumentError(
+                    f"{loaded.source} cannot be judged: value {binding.value_id} of node "
+                    f"{node.id} is malformed, as {reason}."
+                )
+    return PlanSource(loaded, subject, header, nodes, memory)
+
+
+def _read_one(document: Document, name: str) -> tuple[LoadedDocument, Subject, list[Finding]]:
+    loaded = _load(document, name)
+    if len(loaded) != 1:
+        raise DocumentError(
+            f"{os.fspath(document) if not isinstance(document, dict) else name} holds "
+            f"{len(loaded):,} documents; one is wanted."
+        )
+    return loaded[0], *_subject(loaded[0])
+
+
+def _load(document: Document, name: str) -> list[LoadedDocument]:
+    if isinstance(document, str | os.PathLike):
+        return list(read_documents(document))
+    return [from_memory(document, name)]
+
+
+def _subject(loaded: LoadedDocument) -> tuple[Subject, list[Finding]]:
+    if loaded.findings:
+        raise DocumentError(f"{loaded.source}: {summarise(loaded.findings)}", loaded.findings)
+    subject, findings = subject_of(loaded.value)
+    if subject is None:
+        raise DocumentError(f"{loaded.source}: {summarise(findings)}", findings)
+    return subject, findings
+
+
+def _refuse_faults(loaded: LoadedDocument, findings: list[Finding], place: str) -> None:
+    """Refuse a document with wire faults at or below the pointer ``place``."""
+    faults = [
+        fault
+        for fault in findings
+        if fault.severity == "error" and _is_within(fault.location, place)
+    ]
+    if faults:
+        raise DocumentError(f"{loaded.source}: {summarise(faults)}", faults)
+
+
+def _is_within(location: str, place: str) -> bool:
+    return location == place or location.startswith(f"{place}/")
