@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ferrum_verify.findings import Example
+    from ferrum_verify.report.model import Report
 
 
 def broken_document(example: Example) -> Any:
@@ -22,6 +23,29 @@ def broken_document(example: Example) -> Any:
     if example.rehash:
         restamp(document, keep=example.edits)
     return document
+
+
+def report_of(example: Example) -> Report:
+    """What the example's command says of the document that breaks the rule."""
+    # Each command needs modules that the others do not.
+    document = broken_document(example)
+    match example.command:
+        case "audit":
+            from ferrum_verify.audit import audit  # noqa: PLC0415
+
+            return audit(document, execution=example.execution, prove=False)
+        case "contracts check":
+            from ferrum_verify.contracts import check_contracts  # noqa: PLC0415
+
+            return check_contracts(document, prove=False)
+        case "contracts compare":
+            from ferrum_verify.contracts import compare_contracts  # noqa: PLC0415
+
+            before, after = sample(example.sample), document
+            if example.reverse:
+                before, after = after, before
+            plans = [before, after] if "plan" in before else []
+            return compare_contracts(before, after, plans, prove=False)
 
 
 def apply_edits(document: Any, edits: Mapping[str, Any]) -> None:
