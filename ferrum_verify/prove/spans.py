@@ -1,0 +1,255 @@
+"""Spans: the merged boundary constraint permits exactly what every selected provider permits.
+
+Mirrors ``derive/spans.py`` and claims that it is right, for every count of tokens below
+2^64: the merged constraint of the checkpoint that the concrete path answered is the thing under
+test, and the providers' own declarations are what it is held to. Linear integers with a
+certificate are the theory; ``divisibility`` says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import z3
+
+from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.derive.checkpoint import derive_checkpoint
+from ferrum_verify.documents.checkpoint import ProviderContract
+from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.prove.checkpoint_ranges import copied_states, range_claims
+from ferrum_verify.prove.divisibility import LOGIC, Span, counted, permitted, refuses
+from ferrum_verify.prove.obligation import Obligation, Violation
+from ferrum_verify.prove.reachability import Limit, reach_claims
+from ferrum_verify.rules import checkpoint as rules
+from ferrum_verify.value_storage import malformed_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferrum_verify.derive.checkpoint_layout import SequenceCheckpoint
+    from ferrum_verify.documents.catalog import CapabilityCatalog
+    from ferrum_verify.documents.checkpoint import TokenSpan
+    from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.documents.program import ModelProgram
+    from ferrum_verify.prove.obligation import Claims
+    from ferrum_verify.subject import Subject
+
+Side = Literal["prefix", "suffix"]
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a node's selected provider declares about the tokens on both sides of a boundary."""
+
+    node_id: str
+    provider_id: str
+    prefix: Span
+    suffix: Span
+
+    def on(self, side: Side) -> Span:
+        """The constraint of one side."""
+        return self.prefix if side == "prefix" else self.suffix
+
+
+def span_claims(subject: Subject, answer: SequenceCheckpoint | None = None) -> Claims:
+    """The claims about a bundle's sequence checkpoint.
+
+    ``answer`` is what is put to the test; by default what the concrete path derives. A plan
+    that has no checkpoint has no merged constraint and no boundary to reach, and where seed
+    004's derivation fails nothing is claimed: of that the contract rules speak.
+    """
+    nodes, memory = subject.plan_nodes, subject.memory
+    program, catalog = subject.program, subject.catalog
+    if nodes is None or memory is None or program is None or catalog is None:
+        return
+    declared = declarations(nodes, catalog)
+    if declared is None or not _states_are_bound_well(program, nodes):
+        return
+    if answer is None:
+        derivation = derive_checkpoint(
+            program, nodes, memory.dynamic_descriptors, catalog.providers
+        )
+        if derivation.refusals:
+            return
+        answer = derivation.checkpoint
+    at = subject.places.catalog
+    if answer.layout is not None and declared:
+        merged = answer.layout.boundaries
+        yield from merge_claims(declared, "prefix", merged.prefix, at)
+        yield from merge_claims(declared, "suffix", merged.suffix, at)
+        prefixes = [(each.node_id, each.provider_id, each.prefix) for each in declared]
+        yield from reach_claims(prefixes, program, _scheduled(subject), subject.places)
+    elif any(reason.kind == "boundary_intersection" for reason in answer.unsupported):
+        yield refusal_claim(declared, at)
+    states = copied_states(program, nodes, memory, subject.places)
+    captured = all(reason.kind == "state_layout" for reason in answer.unsupported)
+    yield from range_claims(states, f"{subject.places.program}/states", captured=captured)
+
+
+def declarations(
+    nodes: Sequence[PlanNode], catalog: CapabilityCatalog
+) -> tuple[Declared, ...] | None:
+    """The constraints of all selected providers in plan order; None where one is not there."""
+    found = []
+    for node in nodes:
+        provider = next(
+            (
+                provider
+                for provider in catalog.providers.get(node.operation_id, ())
+                if provider.provider_id == node.selection.selected_provider
+            ),
+            None,
+        )
+        if provider is None:
+            return None
+        contract = provider.checkpoint_capability
+        if isinstance(contract, ProviderContract):
+            spans = contract.boundaries
+            found.append(
+                Declared(
+                    node.id,
+                    provider.provider_id,
+                    Span(spans.prefix.minimum_tokens, spans.prefix.alignment),
+                    Span(spans.suffix.minimum_tokens, spans.suffix.alignment),
+                )
+            )
+    return tuple(found)
+
+
+def _states_are_bound_well(program: ModelProgram, nodes: Sequence[PlanNode]) -> bool:
+    # Of malformed bindings the value rules speak, and no bytes of them can be reasoned about.
+    values = {state.value_id for state in program.states}
+    return not any(
+        binding.value_id in values and malformed_reason(binding) is not None
+        for node in nodes
+        for binding in node.values
+    )
+
+
+def _scheduled(subject: Subject) -> Limit | None:
+    if subject.policy is not None:
+        tokens = subject.policy.admission.maximum_scheduled_tokens
+    elif subject.header is not None:
+        tokens = subject.header.maximum_scheduled_tokens
+    else:
+        return None
+    name = f"the policy, which schedules {tokens:,} tokens in one step"
+    return Limit(tokens, name, ("maximum_scheduled_tokens",))
+
+
+def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at: str) -> Claims:
+    """The two claims that a merged constraint is exactly what all providers permit."""
+    spans = tuple(dict.fromkeys(each.on(side) for each in declared))
+    candidate = Span(merged.minimum_tokens, merged.alignment)
+    name = f"the merged {side} ({merged.minimum_tokens:,} or more tokens, by {merged.alignment:,})"
+    everyone = f"every provider's {side}"
+    key = (frozenset(spans), candidate)
+    providers = tuple(dict.fromkeys(each.provider_id for each in declared))
+
+    def first_to_refuse(values: tuple[int, ...]) -> SpanCounterexample | None:
+        (tokens,) = values
+        for each in declared:
+            if not each.on(side).permits(tokens):
+                refusing = f"the {side} of provider {each.provider_id} in node {each.node_id}"
+                return SpanCounterexample(permitted_by=name, refused_by=refusing, tokens=tokens)
+        return None
+
+    yield Obligation(
+        id=f"{at}: merged {side} is strict enough",
+        claim=f"Whatever count of tokens below 2^64 {name} permits, the {side} of each of the "
+        f"{len(declared):,} selected providers permits.",
+        names=(side, *providers),
+        logic=LOGIC,
+        rule=rules.BOUNDARY_INTERSECTION,
+        location=f"{at}/providers",
+        key=("merged-permits", *key),
+        violation=lambda: _too_lax(spans, candidate),
+        message=lambda found: f"{name} permits {_count(found)}, which a provider refuses",
+        witness=first_to_refuse,
+    )
+    yield Obligation(
+        id=f"{at}: merged {side} is no stricter",
+        claim=f"Whatever count of tokens below 2^64 the {side} of each of the {len(declared):,} "
+        f"selected providers permits, {name} permits.",
+        names=(side, *providers),
+        logic=LOGIC,
+        rule=rules.BOUNDARY_INTERSECTION,
+        location=f"{at}/providers",
+        key=("merged-refuses", *key),
+        violation=lambda: _too_strict(spans, candidate),
+        message=lambda found: f"{name} refuses {_count(found)}, which every provider permits",
+        witness=lambda values: SpanCounterexample(
+            permitted_by=everyone, refused_by=name, tokens=values[0]
+        ),
+    )
+
+
+def _too_lax(spans: Sequence[Span], merged: Span) -> Violation:
+    tokens = z3.Int("tokens")
+    division = permitted(tokens, [merged])
+    known = (division.quotient, division.multiple)
+    refused = z3.Or([refuses(tokens, span, known) for span in spans])
+    return Violation((*counted(tokens), *division.given, refused), (tokens,))
+
+
+def _too_strict(spans: Sequence[Span], merged: Span) -> Violation:
+    tokens = z3.Int("tokens")
+    division = permitted(tokens, spans)
+    known = (division.quotient, division.multiple)
+    refused = refuses(tokens, merged, known)
+    return Violation((*counted(tokens), *division.given, refused), (tokens,))
+
+
+def _count(found: object) -> str:
+    tokens = found.tokens if isinstance(found, SpanCounterexample) else None
+    return "a count of tokens" if tokens is None else f"{tokens:,} tokens"
+
+
+def refusal_claim(declared: Sequence[Declared], at: str) -> Obligation:
+    """The claim that providers whose merge was refused really have no boundary in common.
+
+    Neither for a fresh sequence nor after tokens that were processed before, in any prompt of
+    less than 2^64 tokens.
+    """
+    prefixes = tuple(dict.fromkeys(each.prefix for each in declared))
+    suffixes = tuple(dict.fromkeys(each.suffix for each in declared))
+
+    def encode() -> Violation:
+        processed, prefix, suffix = z3.Ints("processed prefix suffix")
+        prompt = processed + prefix + suffix
+        return Violation(
+            (
+                *counted(prefix),
+                *counted(suffix),
+                *permitted(prefix, prefixes).given,
+                *permitted(suffix, suffixes).given,
+                processed >= 0,
+                prompt <= U64_MAX,
+            ),
+            (prompt, processed, prefix),
+        )
+
+    def witness(values: tuple[int, ...]) -> SpanCounterexample:
+        prompt, processed, prefix = values
+        return SpanCounterexample(
+            permitted_by="every provider",
+            refused_by="the merge, which found no boundary",
+            processed=processed,
+            boundary=processed + prefix,
+            prompt=prompt,
+        )
+
+    return Obligation(
+        id=f"{at}: no common boundary",
+        claim=f"No prompt of less than 2^64 tokens has a boundary that all {len(declared):,} "
+        "selected providers permit.",
+        names=tuple(dict.fromkeys(each.provider_id for each in declared)),
+        logic=LOGIC,
+        rule=rules.BOUNDARY_INTERSECTION,
+        location=f"{at}/providers",
+        key=("no-boundary", frozenset(prefixes), frozenset(suffixes)),
+        violation=encode,
+        message=lambda _: "the providers' boundaries were merged to none, and they have one",
+        witness=witness,
+    )
