@@ -30,7 +30,22 @@ USAGE_ERROR = 2
 INTERRUPTED = 130
 
 
+class _Commands(click.Group):
+    """The commands. Those of ``contracts`` stand elsewhere and build on this package."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), "contracts"])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == "contracts":
+            from ferrum_verify.contracts.command import contracts_group  # noqa: PLC0415
+
+            return contracts_group
+        return super().get_command(ctx, cmd_name)
+
+
 @click.group(
+    cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit status: 2 usage error or an unreadable document; else 1 something is violated; "
     "else 3 something is undecided; else 0.",

@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ferrum_verify.cli.output import OUTPUT_OPTION, emit, screen_of
+from ferrum_verify.cli.known import (
+    BASELINE_OPTION,
+    CONFIG_OPTION,
+    WRITE_BASELINE_OPTION,
+    settle,
+)
+from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
 from ferrum_verify.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from ferrum_verify.baseline import Baseline
+    from ferrum_verify.report.model import Report
 
 _FORMATS = "Formats: " + "; ".join(f"{name} ({each.summary})" for name, each in FORMATS.items())
 
@@ -52,6 +61,9 @@ def contracts_group() -> None:
 @_PLANS
 @_PROVE
 @_FORMAT
+@CONFIG_OPTION
+@BASELINE_OPTION
+@WRITE_BASELINE_OPTION
 @OUTPUT_OPTION
 def check(
     *,
@@ -61,6 +73,8 @@ def check(
     plans: tuple[str, ...],
     prove: bool,
     format_name: str,
+    baseline: Baseline | None,
+    write_baseline: Path | None,
     output: Path | None,
 ) -> int:
     """Check the declarations of CATALOG on their own, and against what else is given.
@@ -71,8 +85,7 @@ def check(
 
     with _one_sentence():
         report = check_contracts(catalog, program, policy, plans, prove=prove)
-    emit(render(report, format_name, screen_of(sys.stdout, output)), output)
-    return report.exit_status
+    return _publish(report, format_name, output, baseline, write_baseline, proved=prove)
 
 
 @contracts_group.command(short_help="Compare two catalogs: what breaks?", epilog=_FORMATS)
@@ -81,6 +94,9 @@ def check(
 @_PLANS
 @_PROVE
 @_FORMAT
+@CONFIG_OPTION
+@BASELINE_OPTION
+@WRITE_BASELINE_OPTION
 @OUTPUT_OPTION
 def compare(
     *,
@@ -89,6 +105,8 @@ def compare(
     plans: tuple[str, ...],
     prove: bool,
     format_name: str,
+    baseline: Baseline | None,
+    write_baseline: Path | None,
     output: Path | None,
 ) -> int:
     """Compare catalog BASE with catalog HEAD, and re-judge plans of BASE under HEAD.
@@ -101,8 +119,23 @@ def compare(
 
     with _one_sentence():
         report = compare_contracts(base, head, plans, prove=prove)
-    emit(render(report, format_name, screen_of(sys.stdout, output)), output)
-    return report.exit_status
+    return _publish(report, format_name, output, baseline, write_baseline, proved=prove)
+
+
+def _publish(
+    report: Report,
+    format_name: str,
+    output: Path | None,
+    baseline: Baseline | None,
+    write_baseline: Path | None,
+    *,
+    proved: bool,
+) -> int:
+    settled = settle(report, baseline, write_baseline, proved=proved)
+    emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
+    for remark in settled.remarks:
+        complain(remark)
+    return settled.status
 
 
 @contextmanager
