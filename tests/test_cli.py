@@ -155,8 +155,10 @@ def test_rules_are_listed(capsys: Any) -> None:
 def test_a_rule_is_explained_with_an_example(capsys: Any) -> None:
     assert run(["explain", "wire.range"]) == 0
     page = capsys.readouterr().out
-    assert "set /memory/reserve_bytes to -1" in page
-    assert "gives: The field memory.reserve_bytes is -1" in page
+    assert "set `/memory/reserve_bytes` to `-1`" in page
+    assert '-    "reserve_bytes": 8192,' in page
+    assert "`ferrum-verify audit fragment.json` then gives:" in page
+    assert "The field memory.reserve_bytes is -1" in page
 
 
 @pytest.mark.parametrize(

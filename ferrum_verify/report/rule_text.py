@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from ferrum_verify.documents.json_text import printable
-from ferrum_verify.findings import Delete, Swap
 from ferrum_verify.report.sheet import Sheet
+from ferrum_verify.report.wording import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ferrum_verify.findings import Example, Rule
     from ferrum_verify.report.formats import Screen
-
-_EDIT_LIMIT = 160
 
 
 def rule_table(rules: Sequence[Rule], screen: Screen) -> str:
@@ -51,7 +48,9 @@ def rule_page(rule: Rule, screen: Screen) -> str:
         sheet.add(Text())
         sheet.add(Text("Example", style="bold underline"))
         for line in _example_lines(rule, rule.example):
-            sheet.add(Padding(Text(printable(line), overflow="fold"), (0, 0, 0, 2)))
+            text = printable(line.lstrip(" "))
+            indent = 2 + len(line) - len(line.lstrip(" "))
+            sheet.add(Padding(Text(text, overflow="fold"), (0, 0, 0, indent)))
     return sheet.text()
 
 
@@ -60,27 +59,17 @@ def _judged_as(rule: Rule) -> str:
 
 
 def _example_lines(rule: Rule, example: Example) -> Iterator[str]:
-    yield f"In the sample document `{example.sample}`:"
-    for pointer, value in example.edits.items():
-        yield f"  {_edit(pointer, value)}"
-    for message in _messages(rule, example):
-        yield f"gives: {message}"
+    from ferrum_verify.illustrations import illustrate  # noqa: PLC0415  (it runs an audit)
 
-
-def _edit(pointer: str, value: Any) -> str:
-    match value:
-        case Delete():
-            return f"remove {pointer}"
-        case Swap(other=other):
-            return f"swap {pointer} and {other}"
-    text = json.dumps(value)
-    text = text if len(text) <= _EDIT_LIMIT else f"{text[:_EDIT_LIMIT]}…"
-    return f"add {text} to {pointer[:-2]}" if pointer.endswith("/-") else f"set {pointer} to {text}"
-
-
-def _messages(rule: Rule, example: Example) -> list[str]:
-    from ferrum_verify.audit import audit  # noqa: PLC0415  (only an example needs an audit)
-    from ferrum_verify.examples import broken_document  # noqa: PLC0415
-
-    report = audit(broken_document(example), execution=example.execution, prove=False)
-    return [finding.message for finding in report.findings if finding.rule == rule.id][:3]
+    shown = illustrate(rule)
+    if shown is None:
+        return
+    yield (
+        f"In the sample `{example.sample}.json`:"
+        if shown.edits
+        else (f"The sample `{example.sample}.json`, as it is.")
+    )
+    yield from (f"  {edit}" for edit in shown.edits)
+    yield from (f"  {line}" for line in shown.change)
+    yield f"`ferrum-verify {shown.command}` then gives:"
+    yield from (f"  {sentence(finding.message)}" for finding in shown.findings)
