@@ -60,23 +60,19 @@ class Copied:
     content: Hashable
     place: str
 
-    @property
-    def extent(self) -> tuple[int, int, bool]:
-        """What the range depends on: states that agree in it have equal formulas."""
-        return (self.start, self.size, self.grows)
-
     def end(self, tokens: int) -> int:
         """Where the range ends at a boundary, in bytes."""
         return self.start + self.size * (tokens if self.grows else 1)
 
-    def holds(self, byte: z3.BitVecRef, tokens: z3.BitVecRef) -> z3.BoolRef:
-        """That the byte is copied at a boundary."""
-        return z3.And(z3.UGE(byte, _word(self.start)), z3.ULT(byte, self.symbolic_end(tokens)))
+    def holds(self, byte: z3.BitVecRef, tokens: z3.BitVecRef, origin: int) -> z3.BoolRef:
+        """That the byte, counted from ``origin``, is copied at a boundary."""
+        start = _word(self.start - origin)
+        return z3.And(z3.UGE(byte, start), z3.ULT(byte, start + self.length(tokens)))
 
-    def symbolic_end(self, tokens: z3.BitVecRef) -> z3.BitVecRef:
-        """Where the range ends at an unknown boundary."""
+    def length(self, tokens: z3.BitVecRef) -> z3.BitVecRef:
+        """How many bytes are copied at an unknown boundary."""
         size = _word(self.size)
-        return _word(self.start) + (size * tokens if self.grows else size)
+        return size * tokens if self.grows else size
 
 
 def range_claims(states: Sequence[Copied], at: str, *, captured: bool) -> Claims:
@@ -171,8 +167,9 @@ def _copied(
 
 def _apart(left: Copied, right: Copied, at: str, first: int, last: int) -> Obligation:
     """The claim about two states at every boundary from ``first`` to ``last`` tokens."""
-    same_start = left.start == right.start
-    same_content = left.content == right.content
+    # Counted from where the first begins, states that follow each other alike ask alike.
+    origin, distance = left.start, right.start - left.start
+    may_be_same = distance == 0 and left.content == right.content
 
     def encode() -> Violation:
         count, byte = z3.BitVec("tokens", 64), z3.BitVec("byte", _WIDTH)
@@ -180,11 +177,11 @@ def _apart(left: Copied, right: Copied, at: str, first: int, last: int) -> Oblig
         given = [
             z3.UGE(count, first),
             z3.ULE(count, last),
-            left.holds(byte, tokens),
-            right.holds(byte, tokens),
+            left.holds(byte, tokens, origin),
+            right.holds(byte, tokens, origin),
         ]
-        if same_start and same_content:
-            given.append(left.symbolic_end(tokens) != right.symbolic_end(tokens))
+        if may_be_same:
+            given.append(left.length(tokens) != right.length(tokens))
         return Violation(tuple(given), (count, byte))
 
     def witness(values: tuple[int, ...]) -> Counterexample:
@@ -193,7 +190,7 @@ def _apart(left: Copied, right: Copied, at: str, first: int, last: int) -> Oblig
             Shape(1, tokens, 1),
             ByteRange(left.resource_id, left.start, left.end(tokens)),
             ByteRange(right.resource_id, right.start, right.end(tokens)),
-            byte,
+            origin + byte,
         )
 
     def message(found: Counterexample | None) -> str:
@@ -217,7 +214,13 @@ def _apart(left: Copied, right: Copied, at: str, first: int, last: int) -> Oblig
         logic=LOGIC,
         rule=value.OVERLAP if at_once else checkpoint.STATE_LAYOUT,
         location=right.place if at_once else at,
-        key=("ranges", left.extent, right.extent, same_content, first, last),
+        key=(
+            "ranges",
+            (left.size, left.grows),
+            (distance, right.size, right.grows),
+            may_be_same,
+            (first, last),
+        ),
         violation=encode,
         message=message,
         witness=witness,

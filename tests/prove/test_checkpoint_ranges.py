@@ -158,6 +158,18 @@ def test_the_same_content_in_the_same_place_is_no_overlap() -> None:
     assert decide(prefix, copied("b", 0, 32)) == [(2, 0)]
 
 
+def test_states_that_follow_each_other_alike_are_asked_once() -> None:
+    row = [copied(f"s{index}", 64 * index, 64) for index in range(40)]
+    proof = prove([range_claims(row, "", captured=True)], Limits(), lambda _: True)
+    assert (len(proof.of(Proved)), proof.queries) == (39, 1)
+    # What is shown of the one that is out of line are its own bytes.
+    row[20] = copied("s20", 64 * 20 - 1, 64)
+    assert decide(*row) == [(1, 63)]
+    proof = prove([range_claims(row, "", captured=True)], Limits(), lambda _: True)
+    shown = [v.counterexample.to_wire() for v in proof.claims if v.counterexample is not None]
+    assert [wire["byte"] for wire in shown] == [64 * 20 - 1]
+
+
 def test_sizes_near_the_largest() -> None:
     step = 1 << 52
     prefix = copied("a", 0, step, grows=True, most=2**12 - 1)

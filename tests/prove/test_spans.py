@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from math import lcm
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 import models
 from ferrum_verify.checking import check_counterexample
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.derive.checkpoint_layout import Place, SequenceCheckpoint, Unsupported
 from ferrum_verify.derive.spans import NoCommonSpan, merge_spans
+from ferrum_verify.documents.bundle import CheckpointBundle
 from ferrum_verify.documents.checkpoint import BoundaryConstraint, TokenSpan
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.limits import Limits
@@ -25,7 +28,9 @@ from ferrum_verify.prove.solving import smt2
 from ferrum_verify.prove.spans import Declared, merge_claims, refusal_claim, span_claims
 from ferrum_verify.rules import checkpoint
 from ferrum_verify.samples import sample
+from ferrum_verify.subject import Places, Subject
 from tests.prove import span_bundles as make
+from tests.vectors import cases
 
 Pair = tuple[int, int]
 
@@ -194,6 +199,53 @@ def test_claims_are_self_contained_scripts() -> None:
     script = smt2(next(claims))
     assert "(set-logic QF_LIA)" in script
     assert "12" in script
+
+
+def partial(bundle: make.Json) -> Subject | None:
+    """The parts of a bundle that the derivation reads, or None where a document is malformed."""
+    try:
+        document = CheckpointBundle.model_validate(bundle)
+    except ValidationError:
+        return None
+    parts: dict[str, Any] = {
+        "plan_nodes": document.plan.payload.nodes,
+        "memory": document.plan.payload.memory,
+        "program": document.program,
+        "catalog": document.catalog,
+    }
+    return Subject(kind="bundle", places=Places(catalog="/catalog"), raw={}, **parts)
+
+
+def test_the_reference_engines_answers_are_agreed_with() -> None:
+    seen: Counter[str] = Counter()
+    for case in cases("sequence-checkpoints"):
+        subject = partial(case["bundle"])
+        if subject is None:
+            continue
+        proof = make.discharge(span_claims(subject), case["bundle"])
+        made = {
+            verdict.obligation.key[0]: type(verdict.outcome)  # type: ignore[index]
+            for verdict in proof.claims
+        }
+        wrong = {rule for rule, _ in make.refuted(proof)}
+        reasons = [
+            next(iter(reason)) if isinstance(reason, dict) else reason
+            for reason in case["expect"].get("reasons", [])
+        ]
+        if "supported" not in case["expect"]:  # the derivation returns an error
+            assert made == {}
+        elif case["expect"]["supported"]:
+            seen["supported"] += 1
+            assert made["merged-permits"] is made["merged-refuses"] is Proved
+            assert wrong <= {"checkpoint.never-reachable"}
+        else:
+            assert "merged-permits" not in made
+            assert ("no-boundary" in made) == ("boundary_intersection" in reasons)
+            assert wrong <= {"value.overlap"}
+        seen.update(wrong)
+    assert seen["supported"] > 100
+    assert seen["value.overlap"] > 1
+    assert seen["checkpoint.never-reachable"] > 1
 
 
 def decide(spans: list[Pair], merged: Pair) -> list[int | None]:
