@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +12,6 @@ import models
 from ferrum_verify import audit
 from ferrum_verify.report.formats import Screen
 from ferrum_verify.report.html import render
-from tests.browser.schedules import reversed_schedule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,15 +83,5 @@ def decoder() -> Report:
 
 @pytest.fixture(scope="session")
 def hazard() -> Report:
-    """A plan with three hazards under concurrent execution, each with a schedule to step
-    through.
-    """
-    report = audit(models.problem("qwen3.5-4b", layers=4), execution="concurrent", prove=False)
-    (document,) = report.documents
-    assert document.subject is not None
-    pairs = [pair for slot in document.slots for pair in slot.hazards or ()]
-    findings = tuple(
-        replace(finding, counterexample=reversed_schedule(document.subject.nodes or (), *pair))
-        for finding, pair in zip(document.findings, pairs, strict=True)
-    )
-    return replace(report, documents=(replace(document, findings=findings),))
+    """A plan with three hazards under concurrent execution, each with a schedule that shows it."""
+    return audit(models.problem("qwen3.5-4b", layers=4), execution="concurrent", prove=True)

@@ -51,6 +51,12 @@ def test_a_slot_shows_its_bytes(open_page: Open, decoder: Report) -> None:
     assert "node/l0006/attn" in panel.inner_text()
 
 
+def test_a_narrow_window_has_strips_too(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder, width=600)
+    assert min(widths(page.locator(".strip .arena-edge"))) > 400
+    assert page.evaluate("document.documentElement.scrollWidth") <= 600
+
+
 def test_one_scale_for_all_buckets_compares_them(open_page: Open, decoder: Report) -> None:
     page = open_page(decoder)
     edge = page.locator(".strip .arena-edge")

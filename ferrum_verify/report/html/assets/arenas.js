@@ -37,13 +37,14 @@ class Arenas {
       onclick: (event) => this.choose(strip, Number(event.target.closest("[data-slot]")?.dataset.slot ?? -1)),
       onfocus: () => strip.chosen ?? this.choose(strip, 0),
     });
-    strip.row = element("div", { class: "strip-row", "data-bucket": data.bucket }, element("span", { class: "strip-label" }, data.label, element("span", { class: "quiet" }, byteCount(data.bytes))), strip.svg);
+    strip.frame = element("div", { class: "strip-frame" }, strip.svg);
+    strip.row = element("div", { class: "strip-row", "data-bucket": data.bucket }, element("span", { class: "strip-label" }, data.label, element("span", { class: "quiet" }, byteCount(data.bytes))), strip.frame);
     return strip;
   }
 
   draw() {
     for (const strip of this.strips) {
-      const room = strip.row.clientWidth - (strip.row.firstChild.offsetWidth ?? 0) - 16;
+      const room = strip.frame.clientWidth;
       if (room > 0) this.drawStrip(strip, room);
     }
   }

@@ -51,7 +51,7 @@ const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 function facts(pairs) {
   const list = element("dl", { class: "details" });
   for (const [term, value] of pairs) {
-    if (value == null || value === "") continue;
+    if (!value) continue;
     const parts = Array.isArray(value) ? value : [value];
     list.append(element("dt", {}, term), element("dd", {}, ...parts));
   }

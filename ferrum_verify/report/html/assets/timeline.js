@@ -74,6 +74,8 @@ class Timeline {
     const hazards = [];
     if (this.hazards.some(({ hazard }) => hazard.refused)) hazards.push(sign("refused", `hazard under ${this.plan.execution} execution`));
     if (this.hazards.some(({ hazard }) => !hazard.refused)) hazards.push(sign("", "hazard under concurrent execution only"));
+    const hidden = this.plan.groups.flatMap((group) => group.rows).reduce((sum, row) => sum + (row.hidden ?? 0), 0);
+    if (hidden) hazards.push(element("li", {}, `${plural(hidden, "more hazard")} not drawn`));
     return element("ul", { class: "legend" }, ...Object.keys(words).filter((life) => lives.has(life)).map(sample), ...hazards);
   }
 

@@ -87,7 +87,8 @@ class Drawing {
     const height = (lane.height - 5) / lane.levels;
     let run = null;
     for (const [index, bar] of lane.bars.entries()) {
-      if (bar.last < this.from || bar.first > this.to) continue;
+      if (bar.first > this.to) break;
+      if (bar.last < this.from) continue;
       const x = this.x(bar.first);
       const width = (bar.last - bar.first + 1) * this.scale;
       const box = { x, y: y + 2 + bar.level * height, width, height, index, bars: 1 };
