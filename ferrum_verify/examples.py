@@ -31,7 +31,7 @@ def report_of(example: Example) -> Report:
     document = broken_document(example)
     match example.command:
         case "audit":
-            from ferrum_verify.audit import audit  # noqa: PLC0415
+            from ferrum_verify.auditing import audit  # noqa: PLC0415
 
             return audit(document, execution=example.execution, prove=False)
         case "contracts check":

@@ -24,7 +24,7 @@ from ferrum_verify.rules import catalogue
 from ferrum_verify.samples import sample
 from tests.vectors import scale
 
-AUDITING = import_module("ferrum_verify.audit")
+AUDITING = import_module("ferrum_verify.auditing")
 """The module, whose name the package's function of the same name may hide."""
 
 

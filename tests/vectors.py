@@ -28,6 +28,4 @@ def scale(name: str) -> dict[str, Any]:
 
 def fragment_of(case: dict[str, Any]) -> dict[str, Any]:
     """The plan fragment of a memory-plan case."""
-    return {
-        name: case[name] for name in ("nodes", "memory", "retained_completion_resources")
-    }
+    return {name: case[name] for name in ("nodes", "memory", "retained_completion_resources")}

@@ -62,7 +62,7 @@ JSON = st.recursive(
 
 def judged(loaded: LoadedDocument) -> Report:
     """Audit as the command does, and write the report in each format."""
-    from ferrum_verify.audit import audit_document
+    from ferrum_verify.auditing import audit_document
 
     report = Report(execution="fenced", documents=(audit_document(loaded, prove=False),))
     assert report.verdict in ("verified", "violated", "undecided", "unreadable")

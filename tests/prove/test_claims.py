@@ -7,13 +7,12 @@ independent check accepts it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferrum_verify.checking import check_counterexample
 from ferrum_verify.counterexamples import Shape
-from ferrum_verify.derive.bindings import BindingLayout
 from ferrum_verify.documents.parse import subject_of
 from ferrum_verify.examples import apply_edits
 from ferrum_verify.limits import Limits
@@ -24,6 +23,9 @@ from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
 from ferrum_verify.prove.prover import Proof, prove
 from ferrum_verify.samples import sample
+
+if TYPE_CHECKING:
+    from ferrum_verify.derive.bindings import BindingLayout
 
 POOLS = "/memory/dynamic_pools"
 ROWS = "/memory/dynamic_descriptors"
@@ -241,9 +243,15 @@ def test_a_sound_arena_is_proved() -> None:
         (1, {"physical_offset_bytes": 256}, ["covers"]),
         (1, {"physical_offset_bytes": 200}, ["aligned binding/head", "covers"]),
         (0, {"capacity_size_bytes": 128}, ["covers", "projected binding/attention"]),
-        (0, {"capacity_size_bytes": 0}, [
-            "aligned binding/attention", "covers", "projected binding/attention",
-        ]),
+        (
+            0,
+            {"capacity_size_bytes": 0},
+            [
+                "aligned binding/attention",
+                "covers",
+                "projected binding/attention",
+            ],
+        ),
         (1, {"node_index": 3}, ["owners"]),
         (1, {"resource_id": "binding/attention"}, ["owners", "projected binding/attention"]),
     ],

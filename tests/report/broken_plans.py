@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from ferrum_verify.audit import audit
+from ferrum_verify.auditing import audit
 from ferrum_verify.examples import broken_document
 from ferrum_verify.report.model import DocumentReport, Report
 from ferrum_verify.rules import catalogue

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ferrum_verify.audit import audit
+from ferrum_verify.auditing import audit
 from ferrum_verify.counterexamples import LiveResource, ScheduleCounterexample, ScheduledNode
 from ferrum_verify.examples import apply_edits
 from ferrum_verify.findings import Finding

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from ferrum_verify.audit import audit
+from ferrum_verify.auditing import audit
 from ferrum_verify.documents.schema import schema_of
 from ferrum_verify.examples import apply_edits, broken_document
 from ferrum_verify.findings import Finding

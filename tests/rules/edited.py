@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.audit import audit
+from ferrum_verify.auditing import audit
 from ferrum_verify.examples import broken_document
 from ferrum_verify.findings import Example
 

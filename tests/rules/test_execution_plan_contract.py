@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ferrum_verify.audit import audit
+from ferrum_verify.auditing import audit
 from ferrum_verify.documents.catalog import CapabilityCatalog
 from ferrum_verify.rules import declarations
 from ferrum_verify.samples import sample

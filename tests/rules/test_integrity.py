@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ferrum_verify.audit import audit
+from ferrum_verify.auditing import audit
 from ferrum_verify.canonical import canonical_bytes
 from ferrum_verify.number_notation import (
     differing_fingerprint,
