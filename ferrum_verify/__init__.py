@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ferrum_verify.audit import audit as audit
+    from ferrum_verify.auditing import audit as audit
     from ferrum_verify.checking import check_counterexample as check_counterexample
     from ferrum_verify.derive.bindings import compile_program_bindings as compile_program_bindings
     from ferrum_verify.derive.checkpoint import (
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ferrum_verify.errors import FerrumVerifyError as FerrumVerifyError
     from ferrum_verify.findings import Finding as Finding
     from ferrum_verify.limits import Limits as Limits
+    from ferrum_verify.limits import Proving as Proving
     from ferrum_verify.report.model import DocumentReport as DocumentReport
     from ferrum_verify.report.model import Report as Report
 
@@ -26,7 +27,7 @@ __version__ = "0.1.0"
 # Where each public name lives. A name is imported when it is first used, so that a command
 # that only prints its help does not pay for models and solvers.
 _HOMES = {
-    "audit": "ferrum_verify.audit",
+    "audit": "ferrum_verify.auditing",
     "check_counterexample": "ferrum_verify.checking",
     "compile_program_bindings": "ferrum_verify.derive.bindings",
     "derive_memory_plan": "ferrum_verify.derive.memory_plan",
@@ -36,6 +37,7 @@ _HOMES = {
     "FerrumVerifyError": "ferrum_verify.errors",
     "Finding": "ferrum_verify.findings",
     "Limits": "ferrum_verify.limits",
+    "Proving": "ferrum_verify.limits",
     "DocumentReport": "ferrum_verify.report.model",
     "Report": "ferrum_verify.report.model",
 }

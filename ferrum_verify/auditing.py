@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.documents.parse import subject_of
 from ferrum_verify.judge import derive_subject, judge_memory
-from ferrum_verify.limits import Limits
-from ferrum_verify.report.model import DocumentReport, Report, SlotReport
+from ferrum_verify.limits import Limits, Proving
+from ferrum_verify.report.model import DocumentReport, Report, SlotReport, verdict_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ferrum_verify.facts import Facts
     from ferrum_verify.findings import Finding
     from ferrum_verify.prove.auditing import ProofReport
-    from ferrum_verify.report.model import Verdict
     from ferrum_verify.sharing import Execution
     from ferrum_verify.subject import Subject
 
@@ -31,7 +32,7 @@ def audit(
     """Audit one parsed document, or every document of a file.
 
     ``execution`` is the model under which resources must not be live together; ``prove`` adds
-    the solver's proofs to the concrete checks, within ``limits``. Nothing raises for a bad
+    the solver's proofs to the concrete checks, as ``proving`` says. Nothing raises for a bad
     document: the report says what is wrong with it.
     """
     loaded = (
@@ -42,7 +43,8 @@ def audit(
     return Report(
         execution=execution,
         documents=tuple(
-            audit_document(each, execution=execution, prove=prove, limits=limits) for each in loaded
+            audit_document(each, execution=execution, prove=prove, limits=limits)
+            for each in loaded
         ),
     )
 
@@ -53,10 +55,14 @@ def audit_document(
     execution: Execution = "fenced",
     prove: bool = True,
     limits: Limits | None = None,
+    smt2: Path | None = None,
+    second_opinion: bool = False,
 ) -> DocumentReport:
     """Audit one document that was read, or report why it could not be.
 
-    ``limits`` bound the proofs in time and memory; None takes the defaults.
+    ``limits`` bound the proofs in time and memory; None takes the defaults. ``smt2`` is a folder
+    that every obligation is written to as SMT-LIB 2; ``second_opinion`` asks cvc5 too. Raises
+    OSError where that folder cannot be written.
     """
     if loaded.findings:
         return DocumentReport(
@@ -84,15 +90,16 @@ def audit_document(
     findings += faults
     judged = time.perf_counter()
     obligations = None
+    proving = Proving(limits=limits or Limits(), smt2=smt2, second_opinion=second_opinion)
     if prove and facts is not None:
-        proof = _prove(loaded.value, subject, facts, findings, limits or Limits())
+        proof = _prove(loaded.value, subject, facts, findings, proving)
         if proof is not None:
             findings, obligations = list(proof.findings), proof.obligations
     proved = time.perf_counter()
     return DocumentReport(
         source=loaded.source,
         kind=subject.kind,
-        verdict=verdict_of(findings),
+        verdict=verdict_of(findings, obligations),
         findings=tuple(findings),
         slots=slots_of(facts),
         obligations=obligations,
@@ -113,7 +120,7 @@ def _prove(
     subject: Subject,
     facts: Facts,
     findings: list[Finding],
-    limits: Limits,
+    proving: Proving,
 ) -> ProofReport | None:
     # The solver takes longer to import than a concrete audit takes to run.
     from ferrum_verify.prove.auditing import prove_subject  # noqa: PLC0415
@@ -126,7 +133,7 @@ def _prove(
         document,
         findings,
         facts.execution,
-        limits,
+        proving,
         ordered=facts.order is not None,
         judged=facts.order is not None and not facts.faulty,
     )
@@ -176,13 +183,6 @@ def _judge_provenance(subject: Subject) -> list[Finding]:
         )
         for finding in check(subject)
     ]
-
-
-def verdict_of(findings: list[Finding]) -> Verdict:
-    """The verdict that findings amount to."""
-    if any(finding.severity == "error" for finding in findings):
-        return "violated"
-    return "undecided" if any(finding.undecided for finding in findings) else "verified"
 
 
 def slots_of(facts: Facts | None) -> tuple[SlotReport, ...]:

@@ -151,7 +151,7 @@ class Rule:
             rule=self.id,
             judgment=self.judgment,
             severity=self.severity,
-            message=message,
+            message=_sentence(message),
             location=location,
             expected=expected,
             actual=actual,
@@ -159,6 +159,14 @@ class Rule:
             undecided=self.undecided,
             about=about,
         )
+
+
+def _sentence(text: str) -> str:
+    """The text as a sentence; a name that it begins with stays as it is spelled."""
+    first = text.partition(" ")[0]
+    if first.isalpha():
+        text = text[0].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def pointer(base: str, *steps: str | int) -> str:

@@ -1,8 +1,12 @@
-"""Limits of the proofs, apart from the solver so that they can be named without loading it."""
+"""How proofs are run, apart from the solver so that it can be said without loading it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,3 +16,16 @@ class Limits:
     obligation_seconds: float = 10.0
     document_seconds: float = 120.0
     memory_mib: int = 1536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proving:
+    """How the claims about a document are put to solvers.
+
+    ``smt2`` is a folder that each obligation is written to as SMT-LIB 2; ``second_opinion``
+    asks cvc5 too, where it is installed.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    smt2: Path | None = None
+    second_opinion: bool = False

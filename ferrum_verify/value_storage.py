@@ -31,9 +31,11 @@ def malformed_reason(binding: ValueBinding) -> str | None:
             return (
                 f"{ids.count(None)} of its {len(ids)} components have no id to tell them apart by"
             )
-        for position, component_id in enumerate(ids):
-            if component_id in ids[:position]:
+        seen: set[str | None] = set()
+        for component_id in ids:
+            if component_id in seen:
                 return f"two of its components have the id {component_id}"
+            seen.add(component_id)
     if not _is_stored_as_is(binding):
         return None
     try:

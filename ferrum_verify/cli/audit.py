@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import click
@@ -16,12 +17,12 @@ from ferrum_verify.cli.known import (
     settle,
 )
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
+from ferrum_verify.limits import Limits, Proving
 from ferrum_verify.report.formats import FORMATS, render
 from ferrum_verify.report.model import Execution, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from ferrum_verify.baseline import Baseline
     from ferrum_verify.report.model import DocumentReport
@@ -57,6 +58,33 @@ _KEPT_SUBJECTS = 100
     show_default=True,
     help="What the report is written as.",
 )
+@click.option(
+    "--obligation-limit",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=Limits().obligation_seconds,
+    show_default=True,
+    help="How long the solver may take for one claim; what takes longer is undecided.",
+)
+@click.option(
+    "--proof-limit",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=Limits().document_seconds,
+    show_default=True,
+    help="How long the solver may take for one document.",
+)
+@click.option(
+    "--smt2",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write each claim to DIR as an SMT-LIB 2 script of its own.",
+)
+@click.option(
+    "--second-opinion",
+    is_flag=True,
+    help="Put every claim to cvc5 too, and report where the solvers disagree.",
+)
 @CONFIG_OPTION
 @BASELINE_OPTION
 @WRITE_BASELINE_OPTION
@@ -67,16 +95,25 @@ def audit(
     execution: Execution,
     prove: bool,
     format_name: str,
+    obligation_limit: float,
+    proof_limit: float,
+    smt2: Path | None,
+    second_opinion: bool,
     baseline: Baseline | None,
     write_baseline: Path | None,
     output: Path | None,
 ) -> int:
     """Audit documents: is each what the engine would have derived, and is it safe?"""
+    proving = Proving(
+        limits=Limits(obligation_seconds=obligation_limit, document_seconds=proof_limit),
+        smt2=smt2,
+        second_opinion=second_opinion,
+    )
     done: list[DocumentReport] = []
     interrupted = False
     try:
         with _progress(documents) as advance:
-            for report in _reports(documents, execution, prove=prove, advance=advance):
+            for report in _reports(documents, execution, proving if prove else None, advance):
                 keep = len(done) < _KEPT_SUBJECTS
                 done.append(report if keep else replace(report, subject=None))
     except KeyboardInterrupt:
@@ -94,14 +131,29 @@ def audit(
 
 
 def _reports(
-    paths: tuple[str, ...], execution: Execution, *, prove: bool, advance: Callable[[], None]
+    paths: tuple[str, ...],
+    execution: Execution,
+    proving: Proving | None,
+    advance: Callable[[], None],
 ) -> Iterator[DocumentReport]:
-    from ferrum_verify.audit import audit_document  # noqa: PLC0415
+    from ferrum_verify.auditing import audit_document  # noqa: PLC0415
     from ferrum_verify.documents.load import read_documents  # noqa: PLC0415
 
     for path in paths:
         for loaded in read_documents(path):
-            yield audit_document(loaded, execution=execution, prove=prove)
+            try:
+                yield audit_document(
+                    loaded,
+                    execution=execution,
+                    prove=proving is not None,
+                    limits=None if proving is None else proving.limits,
+                    smt2=None if proving is None else proving.smt2,
+                    second_opinion=proving is not None and proving.second_opinion,
+                )
+            except OSError as error:
+                raise click.UsageError(
+                    f"The claims cannot be written to {error.filename}: {error.strerror}."
+                ) from None
             advance()
 
 

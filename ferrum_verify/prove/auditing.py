@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.checking import check_counterexample
+from ferrum_verify.prove import second_opinion
 from ferrum_verify.prove.claims import claims_of, plan_of
+from ferrum_verify.prove.export import contradicted, write_obligations
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.report.model import Obligations
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.findings import Finding
-    from ferrum_verify.limits import Limits
+    from ferrum_verify.limits import Proving
     from ferrum_verify.prove.obligation import Obligation
     from ferrum_verify.prove.prover import Proof, Verdict
     from ferrum_verify.sharing import Execution
@@ -48,7 +50,7 @@ def prove_subject(
     document: Any,
     findings: Sequence[Finding],
     execution: Execution,
-    limits: Limits,
+    proving: Proving,
     *,
     ordered: bool,
     judged: bool,
@@ -58,7 +60,8 @@ def prove_subject(
 
     ``document`` is the JSON that counterexamples are checked against; ``ordered`` says whether
     the order of the nodes is sound, ``judged`` whether the concrete path judged every slot.
-    None for a document about which nothing is claimed.
+    None for a document about which nothing is claimed. Raises OSError where the folder of
+    ``proving.smt2`` cannot be written.
     """
     plan = plan_of(subject, execution, ordered=ordered)
     if plan is None:
@@ -67,9 +70,14 @@ def prove_subject(
     def accepts(counterexample: Counterexample) -> bool:
         return check_counterexample(document, counterexample, execution)
 
-    proof = prove(claims_of(plan), limits, accepts, observe)
+    proof = prove(claims_of(plan), proving.limits, accepts, observe)
+    if proving.smt2 is not None:
+        write_obligations(proof.verdicts, proving.smt2)
     return ProofReport(
-        findings=_merge(findings, proof, judged=judged),
+        findings=(
+            *_merge(findings, proof, judged=judged),
+            *(_second_opinions(proof, proving) if proving.second_opinion else ()),
+        ),
         obligations=Obligations(
             proved=len(proof.of(Proved)),
             refuted=len(proof.of(Refuted)),
@@ -131,6 +139,20 @@ def _contradicted(findings: Sequence[Finding], proof: Proof) -> list[Finding]:
         _disagreement(proved[key], "proved", f"says: {finding.message}")
         for finding in findings
         if (key := (finding.rule, frozenset(finding.about))) in proved
+    ]
+
+
+def _second_opinions(proof: Proof, proving: Proving) -> list[Finding]:
+    """Where cvc5 contradicts, or cannot be asked."""
+    if not second_opinion.available():
+        return [UNDECIDED.finding(f"There is no second opinion: {second_opinion.MISSING}")]
+    return [
+        DISAGREEMENT.finding(
+            f"z3 and cvc5 contradict each other about the claim “{verdict.obligation.claim}”; "
+            "please report this plan",
+            verdict.obligation.location,
+        )
+        for verdict in contradicted(proof.verdicts, proving.limits.obligation_seconds)
     ]
 
 

@@ -77,6 +77,7 @@ def claims_of(plan: Plan) -> Iterator[Claims]:
 
 
 def slot_sources(plan: Plan) -> Iterator[Claims]:
+    """The sources of claims about the plan's Step slots."""
     at = f"{plan.subject.places.memory}/dynamic_pools"
     for index, pool in enumerate(plan.memory.dynamic_pools):
         for place, slot in enumerate(pool.step_resource_slots):

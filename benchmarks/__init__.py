@@ -1,0 +1,1 @@
+"""Speed and memory, as ratios that are measured in one run."""

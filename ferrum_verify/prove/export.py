@@ -1,0 +1,61 @@
+"""Exporting a plan's obligations as SMT-LIB 2, and asking a second solver about them.
+
+Each obligation is a script of its own, with its claim as a comment. Obligations of one key have
+the same formula up to renaming, so a second solver is asked once for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ferrum_verify.prove import second_opinion
+from ferrum_verify.prove.obligation import Proved, Refuted
+from ferrum_verify.prove.solving import smt2
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from ferrum_verify.prove.prover import Verdict
+    from ferrum_verify.prove.theorem import Answer
+
+_LONGEST_NAME = 120
+
+
+def write_obligations(verdicts: Iterable[Verdict], folder: Path) -> int:
+    """Write one file for each obligation, lemmas included; return how many.
+
+    The file's name is the obligation's, made safe for any file system and unique. Raises
+    OSError where the folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    taken: Counter[str] = Counter()
+    count = 0
+    for verdict in verdicts:
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", verdict.obligation.id).strip("-")[-_LONGEST_NAME:]
+        taken[name] += 1
+        suffix = f"~{taken[name]}" if taken[name] > 1 else ""
+        (folder / f"{name}{suffix}.smt2").write_text(smt2(verdict.obligation), encoding="utf-8")
+        count += 1
+    return count
+
+
+def contradicted(verdicts: Iterable[Verdict], timeout_seconds: float) -> Iterator[Verdict]:
+    """The decided obligations about which cvc5 says the opposite."""
+    asked = set()
+    for verdict in verdicts:
+        answer: Answer
+        if isinstance(verdict.outcome, Proved):
+            answer = "unsat"
+        elif isinstance(verdict.outcome, Refuted):
+            answer = "sat"
+        else:
+            continue
+        if verdict.obligation.key in asked:
+            continue
+        asked.add(verdict.obligation.key)
+        decision = second_opinion.decide(smt2(verdict.obligation), timeout_seconds)
+        if second_opinion.contradicts(answer, decision.answer):
+            yield verdict
