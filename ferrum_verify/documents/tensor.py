@@ -6,7 +6,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from ferrum_verify.documents.primitives import U32, U64, ElementType, Variant, WireModel, variant_tag
+from ferrum_verify.documents.primitives import (
+    U32,
+    U64,
+    ElementType,
+    Variant,
+    WireModel,
+    variant_tag,
+)
 
 
 class Strided(Variant):
