@@ -1,0 +1,57 @@
+# Two commands do everything on a machine with Python (3.11 or newer), pip and make:
+#   make audit   audits a bundled model family's plan and prints the result
+#   make test    lint, types and tests
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+FAMILY ?= llama-3.1-8b
+PLAN := $(VENV)/$(FAMILY).json
+JOBS ?= 2
+
+.PHONY: audit test lint types unit prove bench rules chromium clean
+
+audit: $(VENV)/installed
+	@$(BIN)/python -m models $(FAMILY) --bundle -o $(PLAN)
+	@$(BIN)/ferrum-verify audit $(PLAN)
+
+test: lint types unit
+
+lint: $(VENV)/developed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/developed
+	$(BIN)/mypy
+
+unit: $(VENV)/developed chromium
+	$(BIN)/python -m pytest -n $(JOBS)
+
+# Every theorem in proofs/, by z3 and by cvc5.
+prove: $(VENV)/developed
+	$(BIN)/ferrum-verify prove
+
+# Every figure beside its limit; keep the machine quiet meanwhile.
+bench: $(VENV)/developed
+	$(BIN)/python -m benchmarks
+
+# The rule pages, from the rules.
+rules: $(VENV)/developed
+	$(BIN)/python -m ferrum_verify.rule_pages docs/rules
+
+# The browser tests need Chromium; without it they are skipped and say so.
+chromium:
+	@sh tests/browser/install-chromium.sh || echo "Chromium could not be installed: the browser tests will be skipped."
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/developed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/installed
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
