@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -81,11 +84,31 @@ def test_the_frontier_is_read_by_keyboard(open_page: Open, decoder: Report) -> N
 
 def test_the_frontier_is_read_by_pointer(open_page: Open, decoder: Report) -> None:
     page = open_page(decoder)
-    chart = page.locator(".chart .u-over")
-    chart.scroll_into_view_if_needed()
-    area = box(chart)
-    page.mouse.move(area["x"] + area["width"] - 3, area["y"] + area["height"] - 3)
-    assert "1 sequence of 4,096 tokens" in page.locator("[data-frontier] .panel").inner_text()
+    words = page.locator("[data-frontier] .panel")
+    marks = page.locator(".chart .declared, .chart .memory")
+    marks.last.hover()
+    assert "1 sequence of 4,096 tokens" in words.inner_text()
+    marks.first.hover()
+    assert "64 sequences of 64 tokens" in words.inner_text()
+
+
+def test_the_frontier_is_drawn_to_logarithmic_scales(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    chart = page.locator(".chart")
+    places = []
+    chart.focus()
+    page.keyboard.press("End")
+    for _ in range(4):
+        mark = box(chart.locator(".cursor circle"))
+        text = page.locator("[data-frontier] .panel h5").inner_text().replace(",", "")
+        sequences, tokens = map(int, re.findall(r"(\d+) (?:sequence|token)", text))
+        places.append((mark["x"], mark["y"], math.log2(tokens), math.log2(sequences)))
+        page.keyboard.press("ArrowLeft")
+    across = [(after[0] - before[0]) / (after[2] - before[2]) for before, after in pairwise(places)]
+    down = [(after[1] - before[1]) / (after[3] - before[3]) for before, after in pairwise(places)]
+    assert across == pytest.approx([across[0]] * 3, rel=0.02)
+    assert down == pytest.approx([down[0]] * 3, rel=0.02)
+    assert across[0] > 0 > down[0]
 
 
 def test_the_frontier_says_when_memory_ends_it(open_page: Open) -> None:
@@ -109,9 +132,23 @@ def test_the_frontier_says_when_memory_ends_it(open_page: Open) -> None:
     assert any("usable ones" in row[3] for row in rows)
 
 
-def test_the_frontier_redraws_in_the_dark(open_page: Open, decoder: Report) -> None:
+def test_what_ends_the_frontier_is_told_by_shape(open_page: Open, decoder: Report) -> None:
     page = open_page(decoder)
-    pixels = "() => document.querySelector('.chart canvas').toDataURL()"
-    light = page.evaluate(pixels)
+    assert page.locator(".chart rect.declared").count() > 5
+    assert page.locator(".chart circle.memory").count() == 0
+    assert page.locator("[data-frontier] .legend").inner_text().split("\n") == [
+        "● memory ends it",
+        "□ a declared maximum ends it",
+    ]
+
+
+def test_the_frontier_stays_visible_in_the_dark(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    colors = """() => [".line", ".declared", ".grid", "text"].map((part) => {
+        const style = getComputedStyle(document.querySelector(`.chart ${part}`));
+        return part === "text" ? style.fill : style.stroke;
+    })"""
+    light = page.evaluate(colors)
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"light => ({pixels})() !== light", arg=light)
+    dark = page.evaluate(colors)
+    assert all(before != after for before, after in zip(light, dark, strict=True))

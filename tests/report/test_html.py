@@ -164,12 +164,11 @@ def test_frontier_is_shown_only_where_sizes_are_sound() -> None:
     document = sample("fragment")
     sound = page_of(audit(document, prove=False))
     assert sound.data[0]["frontier"]["points"]
-    assert "uPlot" in sound.program
+    assert "No frontier is drawn" not in sound.text
     document["memory"]["dynamic_descriptors"][0]["alignment_bytes"] = 3
     broken = page_of(audit(document, prove=False))
     assert broken.data[0]["frontier"]["points"] == []
     assert "No frontier is drawn" in broken.text
-    assert "uPlot=" not in broken.program
 
 
 def test_hazards_do_not_hide_the_frontier(concurrent_hazard: dict[str, Any]) -> None:

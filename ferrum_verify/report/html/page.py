@@ -54,9 +54,6 @@ SCRIPTS = (
     "counterexamples.js",
     "page.js",
 )
-CHART_LIBRARY = "vendor/uplot/uPlot.iife.min.js"
-CHART_LICENSE = "vendor/uplot/LICENSE"
-CHART_STYLE = "vendor/uplot/uPlot.min.css"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +88,7 @@ def page(report: Report, version: str) -> str:
         _view(number, document, report, is_drawn=number in drawn)
         for number, document in enumerate(report.documents)
     ]
-    with_chart = any(document.frontier for document in documents)
-    script = _script(with_chart=with_chart)
-    style = (_asset(CHART_STYLE) if with_chart else "") + _asset("report.css")
+    script = _script()
     return _environment().get_template("report.html.j2").render(
         version=version,
         execution=report.execution,
@@ -102,7 +97,7 @@ def page(report: Report, version: str) -> str:
         documents=documents,
         undrawn=len(report.documents) - len(drawn),
         rules=_rules(report.findings),
-        style=style,
+        style=_asset("report.css"),
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )  # fmt: skip
@@ -219,17 +214,15 @@ def _rules(findings: Sequence[Finding]) -> Mapping[str, Rule]:
     return {name: rule for name, rule in catalogue().items() if name in named}
 
 
-def _script(*, with_chart: bool) -> str:
-    """Our scripts in one scope of their own, after the chart library where there is a chart."""
-    # The library's licence asks that its notice goes wherever the library goes.
-    library = f"/*\n{_asset(CHART_LICENSE)}*/\n{_asset(CHART_LIBRARY)}" if with_chart else ""
-    return f'{library}(() => {{\n"use strict";\n{"".join(map(_asset, SCRIPTS))}}})();\n'
+def _script() -> str:
+    """The page's scripts, in one scope of their own."""
+    return f'(() => {{\n"use strict";\n{"".join(map(_asset, SCRIPTS))}}})();\n'
 
 
 @cache
 def _asset(name: str) -> str:
     folder = files("ferrum_verify.report.html") / "assets"
-    return folder.joinpath(*name.split("/")).read_text(encoding="utf-8")
+    return folder.joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
