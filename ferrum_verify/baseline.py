@@ -50,6 +50,10 @@ class Baseline:
     proved: bool
     documents: Mapping[str, Counter[Known]]
 
+    def covers(self, document: DocumentReport) -> bool:
+        """Whether the baseline says what is known of the document."""
+        return _name(document, self.path) in self.documents
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:
@@ -163,14 +167,13 @@ def _check_belongs(report: Report, baseline: Baseline, *, proved: bool) -> None:
             f"audit ran {with_or_without[1]} them."
         )
     for document in report.documents:
-        name = _name(document, baseline.path)
-        if name not in baseline.documents and document.verdict != "unreadable":
+        if not baseline.covers(document) and document.verdict != "unreadable":
             others = ", ".join(map(printable, list(baseline.documents)[:3])) or "no document"
             rest = len(baseline.documents) - 3
             raise BaselineError(
                 f"The baseline {baseline.path} is for {others}"
                 + (f" and {rest} more" if rest > 0 else "")
-                + f", not for {printable(name)}."
+                + f", not for {_name(document, baseline.path)}."
             )
 
 

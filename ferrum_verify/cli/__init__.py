@@ -21,6 +21,7 @@ from ferrum_verify.cli.catalogue import explain, rules, schema
 from ferrum_verify.cli.derivations import bindings, checkpoint, derive
 from ferrum_verify.cli.output import complain
 from ferrum_verify.cli.prove import prove
+from ferrum_verify.cli.review import review
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ def commands() -> None:
     """
 
 
-for command in (audit, derive, bindings, checkpoint, prove, rules, explain, schema):
+for command in (audit, derive, bindings, checkpoint, prove, review, rules, explain, schema):
     commands.add_command(command)
 
 

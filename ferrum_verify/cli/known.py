@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.baseline import Baseline, Changes
     from ferrum_verify.config import Settings
-    from ferrum_verify.report.model import Report
+    from ferrum_verify.report.model import Execution, Report
 
 _SETTINGS = "ferrum_verify.settings"
 
@@ -93,6 +93,12 @@ WRITE_BASELINE_OPTION: Callable[[Any], Any] = click.option(
     callback=_take_new_baseline,
     help="Write the findings to FILE, as known from now on; exit with 0.",
 )
+
+
+def settings_with(*, execution: Execution, prove: bool) -> Settings:
+    """The settings of the running command, with what its own options say."""
+    settings: Settings = click.get_current_context().meta[_SETTINGS]
+    return replace(settings, execution=execution, prove=prove)
 
 
 @dataclass(frozen=True, slots=True)

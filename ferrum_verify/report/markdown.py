@@ -125,7 +125,7 @@ def _item(finding: Finding, region: Region | None, uses: Mapping[str, frozenset[
     place = _code(finding.location) if finding.location else "the whole document"
     line = f", line {region.line}" if region is not None else ""
     lines = [f"\n- **{label_of(finding)}** `{finding.rule}` at {place}{line}"]
-    lines.append(f"  {_escaped(sentence(finding.message))}")
+    lines.append(f"  {escaped(sentence(finding.message))}")
     values = [
         f"{name} {_code(value_text(value))}"
         for name, value in (("expected", finding.expected), ("found", finding.actual))
@@ -149,7 +149,8 @@ def _uses(document: DocumentReport) -> dict[str, frozenset[str]]:
     return {node.id: frozenset(node.resources) for node in subject.nodes}
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text of a message, with its code spans, that Markdown cannot take for anything else."""
     parts = _CODE_SPAN.split(text)
     parts[::2] = [_without_mentions(_SPECIAL.sub(r"\\\1", part)) for part in parts[::2]]
     return "".join(parts)
