@@ -14,6 +14,7 @@ from ferrum_verify.cli.known import (
     BASELINE_OPTION,
     CONFIG_OPTION,
     WRITE_BASELINE_OPTION,
+    settings_in_force,
     settle,
 )
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
@@ -105,7 +106,11 @@ def audit(
 ) -> int:
     """Audit documents: is each what the engine would have derived, and is it safe?"""
     proving = Proving(
-        limits=Limits(obligation_seconds=obligation_limit, document_seconds=proof_limit),
+        limits=replace(
+            settings_in_force().limits,
+            obligation_seconds=obligation_limit,
+            document_seconds=proof_limit,
+        ),
         smt2=smt2,
         second_opinion=second_opinion,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.baseline import Baseline, Changes
     from ferrum_verify.config import Settings
-    from ferrum_verify.report.model import Execution, Report
+    from ferrum_verify.report.model import Report
 
 _SETTINGS = "ferrum_verify.settings"
 
@@ -95,10 +95,10 @@ WRITE_BASELINE_OPTION: Callable[[Any], Any] = click.option(
 )
 
 
-def settings_with(*, execution: Execution, prove: bool) -> Settings:
-    """The settings of the running command, with what its own options say."""
+def settings_in_force() -> Settings:
+    """The settings that the running command's ``--config`` option found."""
     settings: Settings = click.get_current_context().meta[_SETTINGS]
-    return replace(settings, execution=execution, prove=prove)
+    return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def settle(
 
 
 def _without_ignored(report: Report) -> tuple[Report, list[str]]:
-    settings: Settings = click.get_current_context().meta[_SETTINGS]
+    settings = settings_in_force()
     kept, hidden = settings.without_ignored(report)
     if not hidden:
         return kept, []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from ferrum_verify.cli.known import BASELINE_OPTION, CONFIG_OPTION, settings_with
+from ferrum_verify.cli.known import BASELINE_OPTION, CONFIG_OPTION, settings_in_force
 from ferrum_verify.cli.output import OUTPUT_OPTION, checked_target, complain, emit, screen_of
 from ferrum_verify.report.formats import FORMATS, render
 from ferrum_verify.report.model import Execution
@@ -89,7 +90,7 @@ def review(
     from ferrum_verify.git_changes import GitError, branch_at  # noqa: PLC0415
     from ferrum_verify.review import review as review_branch  # noqa: PLC0415
 
-    settings = settings_with(execution=execution, prove=prove)
+    settings = replace(settings_in_force(), execution=execution, prove=prove)
     try:
         branch = branch_at(Path(), base)
         done = review_branch(branch, plans, catalogs, settings, baseline)

@@ -12,6 +12,7 @@ from ferrum_verify.cli.known import (
     BASELINE_OPTION,
     CONFIG_OPTION,
     WRITE_BASELINE_OPTION,
+    settings_in_force,
     settle,
 )
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
@@ -84,7 +85,9 @@ def check(
     from ferrum_verify.contracts.check import check_contracts  # noqa: PLC0415
 
     with _one_sentence():
-        report = check_contracts(catalog, program, policy, plans, prove=prove)
+        report = check_contracts(
+            catalog, program, policy, plans, prove=prove, limits=settings_in_force().limits
+        )
     return _publish(report, format_name, output, baseline, write_baseline, proved=prove)
 
 
@@ -118,7 +121,9 @@ def compare(
     from ferrum_verify.contracts.compare import compare_contracts  # noqa: PLC0415
 
     with _one_sentence():
-        report = compare_contracts(base, head, plans, prove=prove)
+        report = compare_contracts(
+            base, head, plans, prove=prove, limits=settings_in_force().limits
+        )
     return _publish(report, format_name, output, baseline, write_baseline, proved=prove)
 
 

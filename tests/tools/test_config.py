@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ferrum_verify import auditing
 from ferrum_verify.cli import run
 from ferrum_verify.config import Settings, SettingsError, find_settings, read_settings
 from ferrum_verify.examples import apply_edits
 from ferrum_verify.limits import Limits
+from ferrum_verify.report.model import DocumentReport
 from ferrum_verify.samples import sample
 
 if TYPE_CHECKING:
@@ -154,6 +156,25 @@ def test_settings_are_in_force_and_options_win(project: Path, capsys: Any) -> No
     assert report_of(capsys, "--execution", "in-order")[1]["execution"] == "in-order"
     (project / "other.toml").write_text(f"{TABLE}execution = 'in-order'\n")
     assert report_of(capsys, "--config", "other.toml")[1]["execution"] == "in-order"
+
+
+def test_limits_are_those_of_the_settings(
+    project: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "pyproject.toml").write_text(
+        f"{TABLE}limits = {{ obligation-seconds = 3, document-seconds = 30, memory-mib = 700 }}\n"
+    )
+    seen: list[Limits] = []
+
+    def audited(loaded: Any, *, limits: Limits, **_: Any) -> DocumentReport:
+        seen.append(limits)
+        return DocumentReport(source=loaded.source, kind=None, verdict="verified")
+
+    monkeypatch.setattr(auditing, "audit_document", audited)
+    assert run(["audit", "plan.json"]) == 0
+    assert run(["audit", "plan.json", "--proof-limit", "7"]) == 0
+    assert seen == [Limits(3, 30, 700), Limits(3, 7, 700)]
+    capsys.readouterr()
 
 
 def test_proofs_can_be_switched_off(project: Path, capsys: Any) -> None:
