@@ -14,7 +14,8 @@ from ferrum_verify.contracts.program_checks import (
 from ferrum_verify.contracts.reach_checks import reach_findings
 from ferrum_verify.contracts.sources import (
     PlanSource,
-    read_catalog,
+    catalog_source,
+    read_one,
     read_plans,
     read_policy,
     read_program,
@@ -31,7 +32,7 @@ from ferrum_verify.rules.declarations import obstacles
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ferrum_verify.contracts.sources import CatalogSource, Document
+    from ferrum_verify.contracts.sources import CatalogSource, Document, ReadDocument
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.load import LoadedDocument
     from ferrum_verify.documents.policy import RuntimePolicy
@@ -62,7 +63,11 @@ def check_contracts(
     Raises DocumentError where a document cannot be judged, in one sentence; a catalog that is
     only malformed is a report with findings.
     """
-    source, findings = read_catalog(catalog, "<catalog>")
+    read = read_one(catalog, "<catalog>")
+    source = catalog_source(read)
+    if source is None:
+        return Report(execution="fenced", documents=(_malformed(read),))
+    findings = list(read.findings)
     model = source.subject.program if program is None else read_program(program)
     rules = source.subject.policy if policy is None else read_policy(policy)
     given = list(read_plans(plans))
@@ -80,6 +85,18 @@ def check_contracts(
         _report(plan.loaded, plan.subject, [], held, time.perf_counter()) for plan in given
     ]
     return Report(execution="fenced", documents=tuple(documents))
+
+
+def _malformed(read: ReadDocument) -> DocumentReport:
+    return DocumentReport(
+        source=read.loaded.source,
+        kind=read.subject.kind,
+        verdict=verdict_of(read.findings),
+        findings=tuple(read.findings),
+        timings={"read": read.loaded.seconds},
+        path=read.loaded.path,
+        line=read.loaded.line,
+    )
 
 
 class _Workspaces(NamedTuple):

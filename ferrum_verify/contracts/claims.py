@@ -69,8 +69,7 @@ def discharge(questions: Iterable[Question], limits: Limits) -> Discharged:
             continue
         proved = isinstance(outcome, Proved)
         counts += Obligations(proved=1) if proved else Obligations(refuted=1)
-        agree = answer is None if proved else outcome == Refuted(answer or ())
-        if not agree:
+        if outcome != (Proved() if answer is None else Refuted(answer)):
             findings.append(
                 DISAGREEMENT.finding(
                     f"Of the claim that {obligation.claim}, the solver says {outcome}, and "

@@ -15,12 +15,13 @@ from ferrum_verify.errors import DocumentError
 from ferrum_verify.findings import pointer
 from ferrum_verify.limits import Limits
 from ferrum_verify.number_notation import differing_ordered_fingerprint
-from ferrum_verify.report.model import DocumentReport, Report, verdict_of
+from ferrum_verify.report.model import Comparison, DocumentReport, Report, verdict_of
 from ferrum_verify.rules.checkpoint_causes import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ferrum_verify.contracts.plan_changes import PlanChanges
     from ferrum_verify.contracts.sources import CatalogSource, Document, PlanSource
 
 DEFAULT_LIMITS = Limits()
@@ -101,6 +102,7 @@ def _catalog_report(
         subject=new.alone,
         path=new.loaded.path,
         line=new.loaded.line,
+        comparison=_comparison(old, new, None),
     )
 
 
@@ -146,6 +148,20 @@ def _plan_report(
         subject=plan.subject,
         path=plan.loaded.path,
         line=plan.loaded.line,
+        comparison=_comparison(old, new, judged),
+    )
+
+
+def _comparison(old: CatalogSource, new: CatalogSource, judged: PlanChanges | None) -> Comparison:
+    before = None if judged is None else judged.before
+    after = None if judged is None else judged.after
+    return Comparison(
+        base=old.loaded.source,
+        head=new.loaded.source,
+        base_catalog=old.catalog,
+        head_catalog=new.catalog,
+        before=None if before is None else before.to_wire(),
+        after=None if after is None else after.to_wire(),
     )
 
 

@@ -102,7 +102,7 @@ def largest_growth(base: Claim | None, head: Claim, limits: Shape) -> Growth:
     if best is None:
         raise SizeError("is not defined at any shape of the other")
     if exhaustive:
-        return _without_idle_counts(best, base, head)
+        return _at_lower_counts(best, base, head)
     # The padding that was not tried adds less than one granule of HEAD.
     raw = demand_bytes(head.demand, best.shape) - demand_bytes(base.demand, best.shape)
     return Growth(best.shape, best.before, best.after, raw + head.granule - 1)
@@ -124,14 +124,26 @@ def refused_shape(base: Demand, head: Demand, limits: Shape) -> Shape | None:
     return None
 
 
-def _without_idle_counts(growth: Growth, base: Claim, head: Claim) -> Growth:
-    """The same growth with each count at 1 that plays no part in it."""
+def _at_lower_counts(growth: Growth, base: Claim, head: Claim) -> Growth:
+    """The same growth with each count as low as 1, or the first step of a staircase, allows."""
     shape = growth.shape
-    for name in ("sequences", "tokens", "pages"):
-        less = replace(shape, **{name: 1})
-        if head.bytes_at(less) - base.bytes_at(less) == growth.grown:
-            shape = less
+    for dimension, name in enumerate(("sequences", "tokens", "pages")):
+        for count in _steps(dimension, base.demand, head.demand):
+            less = replace(shape, **{name: count})
+            if count >= getattr(shape, name):
+                break
+            if head.bytes_at(less) - base.bytes_at(less) == growth.grown:
+                shape = less
+                break
     return Growth(shape, base.bytes_at(shape), head.bytes_at(shape), growth.at_most)
+
+
+def _steps(dimension: int, *demands: Demand) -> list[int]:
+    counts = {1}
+    for demand in demands:
+        if isinstance(demand, BoundedShapeBuckets):
+            counts |= {_capacity(bucket)[dimension] + 1 for bucket in demand.buckets}
+    return sorted(counts)
 
 
 def _smaller(shape: Shape) -> tuple[int, ...]:

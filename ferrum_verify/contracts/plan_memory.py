@@ -6,7 +6,7 @@ that was rebuilt: row by row, at the shape where it is worst.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.contracts import plan_rules
@@ -114,7 +114,10 @@ def memory_changes(
         if growth.grown > 0:
             grown.append((growth.grown, _growth_finding(claim, growth)))
     grown.sort(key=lambda each: -each[0])
-    yield from (finding for _, finding in grown)
+    findings = [finding for _, finding in grown]
+    if findings:
+        findings[0] = replace(findings[0], message=findings[0].message + _totals(plan, rebuilt))
+    yield from findings
     if not grown and estimators:
         yield plan_rules.MEMORY_KEPT.finding(
             f"HEAD has other estimators for {listed(list(estimators))}, and the rebuilt plan "
@@ -131,7 +134,7 @@ def _claim(row: DynamicDescriptor) -> Claim:
 def _owner(row: DynamicDescriptor, providers: dict[str, str]) -> str:
     kind = row.kind
     if isinstance(kind, str):
-        return f"the {row.usage} of a value"
+        return f"the {row.usage} value"
     return f"the {kind.tag} workspace of {providers.get(kind.node_id, kind.node_id)}"
 
 
@@ -149,6 +152,13 @@ def _growth_finding(claim: ChangedClaim, growth: Growth) -> Finding:
         counterexample=ShapeCounterexample(growth.shape, bytes=growth.after, limit=growth.before),
         **written,
     )
+
+
+def _totals(plan: PlanSource, rebuilt: PlanSource) -> str:
+    was, now = (each.memory.minimum_runnable_request_bytes for each in (plan, rebuilt))
+    if was == now:
+        return ""
+    return f" In all, a minimal request takes {now:,} bytes instead of {was:,}."
 
 
 def _refused(claim: ChangedClaim, limits: Shape) -> Iterator[Finding]:

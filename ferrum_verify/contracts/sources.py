@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.documents.parse import subject_of
@@ -29,6 +29,14 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any] | str | os.PathLike[str]
 """Parsed JSON, or the path of a file."""
+
+
+class ReadDocument(NamedTuple):
+    """A document of a known kind, its readable parts and its wire faults."""
+
+    loaded: LoadedDocument
+    subject: Subject
+    findings: list[Finding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,59 +76,58 @@ class PlanSource:
         return self.subject.program
 
 
-def read_catalog(document: Document, name: str) -> tuple[CatalogSource, list[Finding]]:
-    """The catalog of a document, and the wire faults that could be read past.
+def catalog_source(document: ReadDocument) -> CatalogSource | None:
+    """The catalog of a document; None where it is too malformed to be read.
 
-    ``name`` says which catalog it is, where it has no path. Raises DocumentError where there is
-    none.
+    Raises DocumentError where the document is of a kind that holds none.
     """
-    loaded, subject, findings = _read_one(document, name)
-    if subject.catalog is None:
-        if any(fault.severity == "error" for fault in findings):
-            raise DocumentError(f"{loaded.source}: {summarise(findings)}", findings)
-        raise DocumentError(f"{loaded.source} is a {subject.kind} and holds no catalog.")
-    source = CatalogSource(
-        loaded, subject, subject.catalog, subject.raw["catalog"], subject.places.catalog
-    )
-    return source, findings
+    loaded, subject = document.loaded, document.subject
+    if subject.catalog is not None:
+        raw, place = subject.raw["catalog"], subject.places.catalog
+        return CatalogSource(loaded, subject, subject.catalog, raw, place)
+    if "catalog" in subject.raw:
+        return None
+    raise DocumentError(f"{loaded.source} is a {subject.kind} and holds no catalog.")
 
 
 def read_sound_catalog(document: Document, name: str) -> CatalogSource:
     """The catalog of a document; raises DocumentError where it is not well-formed."""
-    source, findings = read_catalog(document, name)
-    _refuse_faults(source.loaded, findings, source.place)
+    read = read_one(document, name)
+    source = catalog_source(read)
+    _refuse_faults(read, read.subject.places.catalog)
+    assert source is not None  # otherwise something was at fault
     return source
 
 
 def read_program(document: Document) -> ModelProgram:
     """The program of a document; raises DocumentError where there is no well-formed one."""
-    loaded, subject, findings = _read_one(document, "the program")
-    _refuse_faults(loaded, findings, subject.places.program)
-    if subject.program is None:
-        raise DocumentError(f"{loaded.source} is a {subject.kind} and holds no program.")
-    return subject.program
+    read = read_one(document, "the program")
+    _refuse_faults(read, read.subject.places.program)
+    if read.subject.program is None:
+        raise DocumentError(f"{read.loaded.source} is a {read.subject.kind} and holds no program.")
+    return read.subject.program
 
 
 def read_policy(document: Document) -> RuntimePolicy:
     """The policy of a document; raises DocumentError where there is no well-formed one."""
-    loaded, subject, findings = _read_one(document, "the policy")
-    _refuse_faults(loaded, findings, subject.places.policy)
-    if subject.policy is None:
-        raise DocumentError(f"{loaded.source} is a {subject.kind} and holds no policy.")
-    return subject.policy
+    read = read_one(document, "the policy")
+    _refuse_faults(read, read.subject.places.policy)
+    if read.subject.policy is None:
+        raise DocumentError(f"{read.loaded.source} is a {read.subject.kind} and holds no policy.")
+    return read.subject.policy
 
 
 def read_plans(documents: Iterable[Document]) -> Iterator[PlanSource]:
     """The plans of all documents; raises DocumentError where one is no well-formed plan."""
     for number, document in enumerate(documents, start=1):
         for loaded in _load(document, f"plan {number}"):
-            subject, findings = _subject(loaded)
-            _refuse_faults(loaded, findings, "")
-            yield plan_source(loaded, subject)
+            read = _read(loaded)
+            _refuse_faults(read, "")
+            yield _plan_source(read)
 
 
-def plan_source(loaded: LoadedDocument, subject: Subject) -> PlanSource:
-    """The plan of a well-formed document; raises DocumentError where it is none."""
+def _plan_source(read: ReadDocument) -> PlanSource:
+    loaded, subject = read.loaded, read.subject
     header, nodes, memory = subject.header, subject.plan_nodes, subject.memory
     if header is None or nodes is None or memory is None:
         raise DocumentError(f"{loaded.source} is a {subject.kind} and holds no execution plan.")
@@ -140,14 +147,16 @@ def plan_source(loaded: LoadedDocument, subject: Subject) -> PlanSource:
     return PlanSource(loaded, subject, header, nodes, memory)
 
 
-def _read_one(document: Document, name: str) -> tuple[LoadedDocument, Subject, list[Finding]]:
+def read_one(document: Document, name: str) -> ReadDocument:
+    """The only document at a path, or the parsed one; ``name`` says what it is without a path.
+
+    Raises DocumentError where there is none of a known kind, or several.
+    """
     loaded = _load(document, name)
     if len(loaded) != 1:
-        raise DocumentError(
-            f"{os.fspath(document) if not isinstance(document, dict) else name} holds "
-            f"{len(loaded):,} documents; one is wanted."
-        )
-    return loaded[0], *_subject(loaded[0])
+        where = name if isinstance(document, dict) else os.fspath(document)
+        raise DocumentError(f"{where} holds {len(loaded):,} documents; one is wanted.")
+    return _read(loaded[0])
 
 
 def _load(document: Document, name: str) -> list[LoadedDocument]:
@@ -156,24 +165,24 @@ def _load(document: Document, name: str) -> list[LoadedDocument]:
     return [from_memory(document, name)]
 
 
-def _subject(loaded: LoadedDocument) -> tuple[Subject, list[Finding]]:
+def _read(loaded: LoadedDocument) -> ReadDocument:
     if loaded.findings:
         raise DocumentError(f"{loaded.source}: {summarise(loaded.findings)}", loaded.findings)
     subject, findings = subject_of(loaded.value)
     if subject is None:
         raise DocumentError(f"{loaded.source}: {summarise(findings)}", findings)
-    return subject, findings
+    return ReadDocument(loaded, subject, findings)
 
 
-def _refuse_faults(loaded: LoadedDocument, findings: list[Finding], place: str) -> None:
+def _refuse_faults(read: ReadDocument, place: str) -> None:
     """Refuse a document with wire faults at or below the pointer ``place``."""
     faults = [
         fault
-        for fault in findings
+        for fault in read.findings
         if fault.severity == "error" and _is_within(fault.location, place)
     ]
     if faults:
-        raise DocumentError(f"{loaded.source}: {summarise(faults)}", faults)
+        raise DocumentError(f"{read.loaded.source}: {summarise(faults)}", faults)
 
 
 def _is_within(location: str, place: str) -> bool:
