@@ -6,6 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.collection import collection_paused
 from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.documents.parse import subject_of
 from ferrum_verify.judge import derive_subject, judge_memory
@@ -43,8 +44,7 @@ def audit(
     return Report(
         execution=execution,
         documents=tuple(
-            audit_document(each, execution=execution, prove=prove, limits=limits)
-            for each in loaded
+            audit_document(each, execution=execution, prove=prove, limits=limits) for each in loaded
         ),
     )
 
@@ -64,6 +64,14 @@ def audit_document(
     that every obligation is written to as SMT-LIB 2; ``second_opinion`` asks cvc5 too. Raises
     OSError where that folder cannot be written.
     """
+    proving = Proving(limits=limits or Limits(), smt2=smt2, second_opinion=second_opinion)
+    with collection_paused():
+        return _audit(loaded, execution, prove, proving)
+
+
+def _audit(
+    loaded: LoadedDocument, execution: Execution, prove: bool, proving: Proving
+) -> DocumentReport:
     if loaded.findings:
         return DocumentReport(
             source=loaded.source,
@@ -90,7 +98,6 @@ def audit_document(
     findings += faults
     judged = time.perf_counter()
     obligations = None
-    proving = Proving(limits=limits or Limits(), smt2=smt2, second_opinion=second_opinion)
     if prove and facts is not None:
         proof = _prove(loaded.value, subject, facts, findings, proving)
         if proof is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ferrum_verify.collection import collection_paused
 from ferrum_verify.derive.bindings import BindingLayout, binding_pools, compile_layouts
 from ferrum_verify.documents.load import from_memory, read_documents
 from ferrum_verify.documents.parse import subject_of
@@ -49,6 +50,7 @@ def read_subject(
     return subject, findings
 
 
+@collection_paused()
 def derive_or_refuse(document: dict[str, Any] | str | os.PathLike[str]) -> Derivation:
     """What the engine derives from a planning problem; see ``derive_memory_plan``."""
     subject, findings = read_subject(document)
@@ -62,6 +64,7 @@ def derive_or_refuse(document: dict[str, Any] | str | os.PathLike[str]) -> Deriv
     return Derivation(derived.memory, derived, HappensBefore(derived.nodes))
 
 
+@collection_paused()
 def compile_or_refuse(
     document: dict[str, Any] | str | os.PathLike[str],
 ) -> list[BindingLayout]:

@@ -23,7 +23,7 @@ from ferrum_verify.documents.primitives import (
     variant_tag,
 )
 from ferrum_verify.documents.reusable import ReusableExecution
-from ferrum_verify.documents.storage import StorageContract, StorageProfile
+from ferrum_verify.documents.storage import Storage, StorageProfile
 
 
 class Scratch(Variant):
@@ -74,7 +74,7 @@ class StaticAllocation(WireModel):
     element_type: ElementType
     lifetime: Lifetime
     kind: Kind
-    storage: StorageContract
+    storage: Storage
 
 
 class DynamicDescriptor(WireModel):
@@ -87,7 +87,7 @@ class DynamicDescriptor(WireModel):
     element_type: ElementType
     lifetime: Lifetime
     kind: Kind
-    storage: StorageContract
+    storage: Storage
     pool_id: Identity
     initialization: Initialization
     theoretical_maximum_instances: U32

@@ -20,7 +20,7 @@ from ferrum_verify.documents.primitives import (
     WireModel,
 )
 from ferrum_verify.documents.reusable import ProblemReusableExecution
-from ferrum_verify.documents.storage import StorageContract
+from ferrum_verify.documents.storage import Storage
 
 
 class ProblemAllocation(WireModel):
@@ -32,7 +32,7 @@ class ProblemAllocation(WireModel):
     usage: Usage
     element_type: ElementType
     kind: Kind
-    storage: StorageContract
+    storage: Storage
 
 
 class ProblemDescriptor(WireModel):
@@ -45,7 +45,7 @@ class ProblemDescriptor(WireModel):
     element_type: ElementType
     lifetime: Lifetime
     kind: Kind
-    storage: StorageContract
+    storage: Storage
     initialization: Initialization
     theoretical_maximum_instances: U32
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, cast
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, WrapValidator
 
 from ferrum_verify.documents.primitives import (
     U64,
@@ -83,3 +83,49 @@ class AcceptedStorage(WireModel):
 
 
 LINEAR_CONTIGUOUS = StorageProfile(allocator="linear_arena", view="contiguous")
+
+
+_KNOWN: dict[tuple[object, ...], StorageContract] = {}
+_MOST_KNOWN = 4096
+
+
+def _block_of(value: Any, tag: str) -> Any:
+    """The block in bytes of a well-formed variant with data; None for anything else."""
+    inner = value.get(tag) if isinstance(value, dict) and len(value) == 1 else None
+    if not isinstance(inner, dict) or len(inner) != 1:
+        return None
+    block = inner.get("block_bytes")
+    return block if type(block) is int else None
+
+
+def _shared(value: Any, handler: Any) -> StorageContract:
+    # A plan's thousand rows have a handful of storages between them. Each is read once and
+    # then shared, which it can be as it never changes; whatever looks unusual is read anew.
+    try:
+        profile = value["profile"]
+        allocator, view = profile["allocator"], profile["view"]
+        key = (
+            value["logical_layout_fingerprint"],
+            allocator
+            if type(allocator) is str
+            else (_block_of(allocator, "fixed_block_arena"), "block"),
+            view if type(view) is str else (_block_of(view, "paged_regions"), "page"),
+        )
+        usual = len(value) == 2 and len(profile) == 2 and type(key[0]) is str
+        known = _KNOWN.get(key) if usual else None
+    except (TypeError, KeyError):
+        return cast("StorageContract", handler(value))
+    if known is None:
+        known = handler(value)
+        if (
+            usual
+            and len(_KNOWN) < _MOST_KNOWN
+            and key[1] != (None, "block")
+            and key[2] != (None, "page")
+        ):
+            _KNOWN[key] = known
+    return known
+
+
+Storage = Annotated[StorageContract, WrapValidator(_shared)]
+"""A storage contract as a field of a row: equal ones are one object."""
