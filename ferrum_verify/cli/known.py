@@ -148,6 +148,7 @@ def _without_ignored(report: Report) -> tuple[Report, list[str]]:
 
 def _write_baseline(report: Report, target: Path, *, proved: bool) -> str:
     from ferrum_verify.baseline import BaselineError, baseline_text  # noqa: PLC0415
+    from ferrum_verify.report.locations import file_name  # noqa: PLC0415
     from ferrum_verify.report.wording import plural  # noqa: PLC0415
 
     try:
@@ -155,7 +156,7 @@ def _write_baseline(report: Report, target: Path, *, proved: bool) -> str:
     except BaselineError as error:
         raise click.UsageError(str(error)) from None
     emit(text, target)
-    return f"{plural(len(report.findings), 'finding')} written to {target}."
+    return f"{plural(len(report.findings), 'finding')} written to {file_name(target)}."
 
 
 def _changes_in_words(changes: Changes, baseline: Baseline) -> Iterator[str]:
