@@ -152,7 +152,7 @@ def layout_claims(
     """The claims about one compiled binding arena.
 
     Overlap is asked of neighbours by offset: as no slot is empty, any two that overlap make
-    two neighbours overlap (theorem ``arena``).
+    two neighbours overlap (theorem ``neighbours.decide-disjoint``).
     """
     slots = sorted(layout.slots, key=lambda slot: slot.physical_offset_bytes)
     name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
@@ -314,27 +314,28 @@ def _projected(
 def owner_claims(layout: BindingLayout, at: str, owners: Mapping[int, str | None]) -> Claims:
     """The claim that each slot of an arena is owned by one node, which owns nothing else.
 
-    ``owners`` has each node's own ``binding_resource`` by position. Positions and resources
-    are numbered, so that "two slots of one node" is a question about integers.
+    ``owners`` has each node's own ``binding_resource`` by position. Of slots in the order of
+    their nodes, two of one node are neighbours; a node is its position, an integer.
     """
     slots = layout.slots
     name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
 
+    positions = sorted(slot.node_index for slot in slots)
+
     def encode() -> Violation:
-        first, second = z3.Int("first"), z3.Int("second")
-        node = z3.Function("node", z3.IntSort(), z3.IntSort())
-        given = [node(index) == slot.node_index for index, slot in enumerate(slots)]
-        count = len(slots)
-        twice = z3.And(first >= 0, first < second, second < count, node(first) == node(second))
+        node = z3.Int("node")
+        twice = [
+            z3.And(node == left, node == right) for left, right in itertools.pairwise(positions)
+        ]
         foreign = z3.BoolVal(any(owners.get(slot.node_index) != slot.resource_id for slot in slots))
-        return Violation((*given, z3.Or(twice, foreign)))
+        return Violation((z3.Or(*twice, foreign),))
 
     yield Obligation(
         id=f"{at}: owners",
         claim=f"Every slot of {name} belongs to the node that owns its resource, and no node has "
         "two.",
         names=tuple(slot.node_id for slot in slots),
-        logic="QF_UFLIA",
+        logic="QF_LIA",
         rule=binding.OWNER,
         location=at,
         key=("owners", tuple((slot.node_index, owners.get(slot.node_index)) for slot in slots)),

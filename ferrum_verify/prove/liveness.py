@@ -6,6 +6,7 @@ Mirrors ``rules/liveness.py`` without reading its conclusions.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import z3
@@ -93,8 +94,9 @@ def _one_after_the_other(
 def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int]) -> Claims:
     """The claim that a pool's invocation peak is enough for any rows that may overlap.
 
-    Under total order one row is live at a time; otherwise any set of rows may be. Which rows
-    are live is one truth value each, so the sum is linear and the theory is linear integers.
+    Under total order one row is live at a time; otherwise any rows may be. Rows of one size are
+    counted together, so a deep model has a few unknown counts, and the sum is linear in them:
+    the theory is linear integers.
     """
     rows = [row for row in pool.invocation_liveness if row.resource_ids]
     if not rows or any(resource not in minimum for row in rows for resource in row.resource_ids):
@@ -103,16 +105,16 @@ def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int
     alone = pool.invocation_liveness_mode == "total_order_reuse"
     peak = pool.minimum_invocation_peak_bytes
 
+    counts = Counter(sizes)
+
     def encode() -> Violation:
-        live = [z3.Bool(f"live_{index}") for index in range(len(sizes))]
+        live = {size: z3.Int(f"rows_of_{size}") for size in counts}
         total = z3.Int("total")
-        given = [
-            total == z3.Sum([z3.If(flag, size, 0) for flag, size in zip(live, sizes, strict=True)]),
-            total > peak,
-        ]
+        given = [total == z3.Sum([size * number for size, number in live.items()]), total > peak]
+        given += [z3.And(number >= 0, number <= counts[size]) for size, number in live.items()]
         if alone:
-            given.append(z3.AtMost(*live, 1))
-        return Violation(tuple(given), (total,) if len(sizes) <= 8 else ())
+            given.append(z3.Sum(list(live.values())) <= 1)
+        return Violation(tuple(given))
 
     most = max(sizes) if alone else sum(sizes)
 
@@ -127,7 +129,7 @@ def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int
         logic="QF_LIA",
         rule=rules.PEAK,
         location=f"{at}/minimum_invocation_peak_bytes",
-        key=("peak", alone, tuple(sorted(sizes)), peak),
+        key=("peak", alone, frozenset(counts.items()), peak),
         violation=encode,
         message=lambda _: (
             f"{name} has an invocation peak of {peak:,} bytes, but rows of {most:,} bytes can be "

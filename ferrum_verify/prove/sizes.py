@@ -148,7 +148,8 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
     Each member is at a shape of its own, with all of its instances; alike members are counted
     together, so a pool of a thousand layers has a formula of a few terms. The sequences of one
     batch share an ``actual_sequences`` demand, and one claim each is the worst padding
-    (theorem ``quantization``), so such a member counts the smallest claim for every instance.
+    (theorem ``resident.actual-sequences``), so such a member counts the smallest claim for every
+    instance.
     """
     if not members or not all(is_sound(member) for member in members):
         return

@@ -54,9 +54,11 @@ def slot_claims(
     before: list[int] = []  # per member, the earlier ones that are known to be dead, as bits
     for index, member in enumerate(members):
         known = 0
-        for other in range(index - 1, -1, -1):
-            if known >> other & 1:
-                continue
+        asked = 0
+        # The nearest member that is neither asked about nor known to be dead by then.
+        while open_ := ((1 << index) - 1) & ~(known | asked):
+            other = open_.bit_length() - 1
+            asked |= 1 << other
             earlier = members[other]
             outcome = yield _apart(earlier, member, name, at, graph, execution)
             if isinstance(outcome, Proved):
