@@ -53,9 +53,7 @@ def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
 
 def process_ratio(command: Sequence[str], unit: Sequence[str], runs: int = 7) -> float:
     """How many times as long a whole process takes as another: the median of pairs."""
-    ratios = []
-    for _ in range(runs + 1):
-        ratios.append(_process_seconds(command) / _process_seconds(unit))
+    ratios = [_process_seconds(command) / _process_seconds(unit) for _ in range(runs + 1)]
     return statistics.median(ratios[1:])
 
 

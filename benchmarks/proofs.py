@@ -46,7 +46,7 @@ def growth() -> Iterator[Figure]:
         for layers in LAYERS:
             fragment = decoder_fragment(layers)
             times.append(
-                seconds(lambda f=fragment, e=execution: audit(f, execution=e), 3)  # type: ignore[misc, arg-type]
+                seconds(lambda f=fragment, e=execution: audit(f, execution=e), 3)  # type: ignore[misc]
             )
         yield Figure(
             f"16 to 256 layers, {execution}: exponent of proving", exponent(LAYERS, times), 1.4

@@ -21,10 +21,12 @@ def graphs(draw: st.DrawFn, most: int = 8) -> list[FragmentNode]:
     return [
         FragmentNode(
             id=f"n{index}",
-            dependencies=sorted(
-                draw(st.sets(st.sampled_from([f"n{i}" for i in range(index)]))) if index else ()
+            dependencies=tuple(
+                sorted(
+                    draw(st.sets(st.sampled_from([f"n{i}" for i in range(index)]))) if index else ()
+                )
             ),
-            resources=sorted(draw(st.sets(st.sampled_from(RESOURCES)))),
+            resources=tuple(sorted(draw(st.sets(st.sampled_from(RESOURCES))))),
         )
         for index in range(count)
     ]
@@ -77,12 +79,12 @@ def test_slot_safety_is_what_the_models_say_of_each_pair(nodes: list[FragmentNod
 
 
 def test_a_member_without_a_user_leaves_safety_open() -> None:
-    order = HappensBefore([FragmentNode(id="n", dependencies=[], resources=["a"])])
+    order = HappensBefore([FragmentNode(id="n", dependencies=(), resources=("a",))])
     assert slot_safety(["a", "b"], order) is None
 
 
 def _node(name: str, *dependencies: str) -> FragmentNode:
-    return FragmentNode(id=name, dependencies=list(dependencies), resources=[])
+    return FragmentNode(id=name, dependencies=dependencies, resources=())
 
 
 def test_loops_are_shortest_and_one_for_each_group() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,12 +12,14 @@ from ferrum_verify.auditing import judge
 from ferrum_verify.documents.parse import subject_of
 from ferrum_verify.examples import apply_edits
 from ferrum_verify.limits import Proving as ProvingRecord
-from ferrum_verify.prove import auditing, export
+from ferrum_verify.prove import auditing, prover, second_opinion
 from ferrum_verify.prove.auditing import prove_subject
 from ferrum_verify.prove.obligation import Proved, Refuted
-from ferrum_verify.prove.prover import Proof, Verdict
 from ferrum_verify.samples import sample
 from tests.vectors import cases, fragment_of, scale
+
+if TYPE_CHECKING:
+    from ferrum_verify.prove.prover import Proof, Verdict
 
 POOL = "/memory/dynamic_pools/0"
 SHARED = {
@@ -44,12 +46,10 @@ def test_a_counterexample_joins_the_finding_of_the_same_fault() -> None:
 
 
 def test_each_concrete_safety_finding_of_the_sample_has_its_counterexample() -> None:
-    faults = {
+    faults: dict[str, dict[str, Any]] = {
         "slot.retained-shared": {"/retained_completion_resources": ["act/output"]},
         "liveness.peak": {"/memory/dynamic_pools/3/minimum_invocation_peak_bytes": 512},
-        "reusable.budget": {
-            "/memory/reusable_execution/buckets/1/pool_budgets/0/step_bytes": 896
-        },
+        "reusable.budget": {"/memory/reusable_execution/buckets/1/pool_budgets/0/step_bytes": 896},
         "pool.reusable-ceiling": {f"{POOL}/reusable_workspace_ceiling_bytes": 0},
     }
     for rule, edits in faults.items():
@@ -73,7 +73,7 @@ def _proved_anew(fragment: Any, change: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert subject is not None
     _, findings, facts = judge(subject, "fenced")
     assert facts is not None
-    real = auditing.prove
+    real = prover.prove
 
     def changed(*arguments: Any) -> Proof:
         proof = real(*arguments)
@@ -112,7 +112,7 @@ def test_both_paths_agree_on_a_sample_of_the_vectors() -> None:
     fragments = [case for case in cases("memory-plans") if case["expect"].get("slots")]
     for case in fragments[::24]:
         for execution in ("fenced", "concurrent"):
-            report = audit(fragment_of(case), execution=execution)  # type: ignore[arg-type]
+            report = audit(fragment_of(case), execution=execution)
             rules = {finding.rule for finding in report.findings}
             assert not {r for r in rules if r.startswith("integrity.proof")}, case["id"]
             if execution == "fenced":
@@ -173,7 +173,7 @@ def test_a_contradiction_between_the_solvers_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("cvc5")
-    monkeypatch.setattr(export.second_opinion, "contradicts", lambda *_: True)
+    monkeypatch.setattr(second_opinion, "contradicts", lambda *_: True)
     report = audit_with(sample("fragment"), Proving(second_opinion=True))
     assert {finding.rule for finding in report.findings} == {"integrity.proof-disagreement"}
 
@@ -181,7 +181,7 @@ def test_a_contradiction_between_the_solvers_is_reported(
 def test_without_cvc5_a_second_opinion_is_said_to_be_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(auditing.second_opinion, "available", lambda: False)
+    monkeypatch.setattr(second_opinion, "available", lambda: False)
     report = audit_with(sample("fragment"), Proving(second_opinion=True))
     (finding,) = report.findings
     assert finding.undecided

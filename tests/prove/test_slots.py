@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -53,7 +54,7 @@ def test_the_solver_judges_every_vector_as_the_reference_does(execution: Executi
             assert (not found) == expected[execution.replace("-", "_")], case["id"]
 
 
-def _place(case: dict, expected: dict) -> str:
+def _place(case: dict[str, Any], expected: dict[str, Any]) -> str:
     return next(
         f"/memory/dynamic_pools/{index}/step_resource_slots/{place}"
         for index, pool in enumerate(case["memory"]["dynamic_pools"])
@@ -67,7 +68,7 @@ RESOURCES = ("a", "b", "c", "d")
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> list[dict]:
+def graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
     count = draw(st.integers(1, 7))
     return [
         {
@@ -84,7 +85,7 @@ def graphs(draw: st.DrawFn) -> list[dict]:
 @given(graphs(), st.sampled_from(EXECUTIONS))
 @settings(max_examples=120, deadline=None)
 def test_the_solver_agrees_with_the_fast_path_on_any_small_plan(
-    raw: list[dict], execution: Execution
+    raw: list[dict[str, Any]], execution: Execution
 ) -> None:
     nodes = [FragmentNode(**node) for node in raw]
     order = HappensBefore(nodes)

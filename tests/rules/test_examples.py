@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
 from ferrum_verify.auditing import audit
 from ferrum_verify.examples import report_of
-from ferrum_verify.findings import Rule
 from ferrum_verify.rules import catalogue
 from ferrum_verify.samples import sample
+
+if TYPE_CHECKING:
+    from ferrum_verify.findings import Rule
 
 WITH_EXAMPLE = [rule for rule in catalogue().values() if rule.example is not None]
 
