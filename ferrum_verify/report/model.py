@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.findings import Finding
     from ferrum_verify.subject import Kind, Subject
 
@@ -76,13 +77,31 @@ class SlotReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What a document was judged under, where two catalogs are compared.
+
+    ``base`` and ``head`` name the catalogs' documents. ``before`` and ``after`` are the facts of
+    a plan's checkpoints under each, as a finding of a change writes them; None for the catalogs
+    themselves, and for a plan where they are not known.
+    """
+
+    base: str
+    head: str
+    base_catalog: CapabilityCatalog
+    head_catalog: CapabilityCatalog
+    before: dict[str, Any] | None = None
+    after: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentReport:
     """What the audit of one document found.
 
     ``obligations`` is None where no proof was asked for. ``timings`` are seconds by phase.
     ``subject`` is the document as it was read (of a planning problem: with the memory plan
     that was derived from it), for renderers that show more than findings; ``path`` and
-    ``line`` say where in which file it began. None of these three is in the JSON.
+    ``line`` say where in which file it began; ``comparison`` is of the documents of a comparison
+    of catalogs. None of these four is in the JSON.
     """
 
     source: str
@@ -95,6 +114,7 @@ class DocumentReport:
     subject: Subject | None = field(default=None, repr=False, compare=False)
     path: Path | None = field(default=None, repr=False, compare=False)
     line: int = field(default=1, repr=False, compare=False)
+    comparison: Comparison | None = field(default=None, repr=False, compare=False)
 
     def to_wire(self) -> dict[str, Any]:
         """The document's part of the JSON report."""
