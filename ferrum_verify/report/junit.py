@@ -14,7 +14,7 @@ from ferrum_verify.documents.json_text import printable
 from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.tally import label_of
 from ferrum_verify.report.timeline import counterexample_lines
-from ferrum_verify.report.wording import sentence, value_text
+from ferrum_verify.report.wording import compared_values, sentence
 from ferrum_verify.rules import catalogue
 
 if TYPE_CHECKING:
@@ -90,10 +90,7 @@ def _case(finding: Finding, document: DocumentReport, region: Region | None) -> 
 
 def _details(finding: Finding) -> str:
     lines = [sentence(finding.message)]
-    if finding.expected is not None:
-        lines.append(f"expected: {printable(value_text(finding.expected))}")
-    if finding.actual is not None:
-        lines.append(f"found: {printable(value_text(finding.actual))}")
+    lines += [f"{name}: {printable(text)}" for name, text in compared_values(finding)]
     if finding.counterexample is not None:
         lines += ["counterexample:", *counterexample_lines(finding.counterexample, _COLUMNS)]
     rule = catalogue().get(finding.rule)

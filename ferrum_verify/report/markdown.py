@@ -10,7 +10,7 @@ from ferrum_verify.documents.json_text import printable
 from ferrum_verify.report.locations import regions_of
 from ferrum_verify.report.tally import label_of, tally, tally_text, urgency
 from ferrum_verify.report.timeline import counterexample_lines
-from ferrum_verify.report.wording import plural, sentence, value_text
+from ferrum_verify.report.wording import compared_values, plural, sentence
 from ferrum_verify.rules import catalogue
 
 if TYPE_CHECKING:
@@ -126,11 +126,7 @@ def _item(finding: Finding, region: Region | None, uses: Mapping[str, frozenset[
     line = f", line {region.line}" if region is not None else ""
     lines = [f"\n- **{label_of(finding)}** `{finding.rule}` at {place}{line}"]
     lines.append(f"  {escaped(sentence(finding.message))}")
-    values = [
-        f"{name} {_code(value_text(value))}"
-        for name, value in (("expected", finding.expected), ("found", finding.actual))
-        if value is not None
-    ]
+    values = [f"{name} {_code(text)}" for name, text in compared_values(finding)]
     if values:
         lines.append(f"  ({'; '.join(values)})")
     rule = catalogue().get(finding.rule)

@@ -11,6 +11,7 @@ from rich.text import Text
 from ferrum_verify.documents.json_text import printable
 from ferrum_verify.report.sheet import Sheet
 from ferrum_verify.report.wording import sentence
+from ferrum_verify.rules import homes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,6 +41,7 @@ def rule_page(rule: Rule, screen: Screen) -> str:
         ("Why", rule.why),
         ("How to fix it", rule.fix),
         ("Where the rule comes from", rule.source),
+        ("Where it stands in the source", homes()[rule.id]),
     ):
         sheet.add(Text())
         sheet.add(Text(heading, style="bold underline"))

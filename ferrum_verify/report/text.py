@@ -11,21 +11,23 @@ from rich.text import Text
 
 from ferrum_verify.documents.json_text import printable
 from ferrum_verify.findings import Family
+from ferrum_verify.report.headroom import headroom
 from ferrum_verify.report.pools import pool_summaries
 from ferrum_verify.report.sheet import Sheet
 from ferrum_verify.report.timeline import counterexample_lines
 from ferrum_verify.report.wording import (
     byte_count,
+    compared_values,
     plural,
     pool_name,
     sentence,
     shortened,
-    value_text,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding, Rule
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import DocumentReport, Report, SlotReport, Verdict
@@ -167,19 +169,13 @@ def _rule(
         )
     rule = _rule_named(rule_id)
     if rule is not None:
-        yield Padding(
-            Text.assemble(("fix: ", "green"), sentence(rule.fix)), (0, 0, 0, _INDENT + 2)
-        )
+        yield Padding(Text.assemble(("fix: ", "green"), sentence(rule.fix)), (0, 0, 0, _INDENT + 2))
 
 
 def _details(finding: Finding, subject: Subject | None, width: int) -> Iterator[RenderableType]:
-    if finding.expected is not None or finding.actual is not None:
-        parts = [
-            f"{name} {printable(value_text(value))}"
-            for name, value in (("expected", finding.expected), ("found", finding.actual))
-            if value is not None
-        ]
-        yield Padding(Text("; ".join(parts), style="dim"), (0, 0, 0, _INDENT + 2))
+    values = [f"{name} {printable(text)}" for name, text in compared_values(finding)]
+    if values:
+        yield Padding(Text("; ".join(values), style="dim"), (0, 0, 0, _INDENT + 2))
     if finding.counterexample is not None:
         indent = _INDENT + 4
         uses = {node.id: frozenset(node.resources) for node in (subject and subject.nodes) or ()}
@@ -211,11 +207,28 @@ def _tables(document: DocumentReport, subject: Subject) -> Iterator[RenderableTy
         )
         yield table
         yield from _rest(len(summaries), "pools")
+        yield from _headroom(document, subject, subject.memory)
     if document.slots:
         yield Text()
         yield Text("  Slots that several resources share", style="bold")
         yield _slot_table(document.slots)
         yield from _rest(len(document.slots), "slots")
+
+
+def _headroom(
+    document: DocumentReport, subject: Subject, memory: MemoryPlan
+) -> Iterator[RenderableType]:
+    ends = headroom(subject, memory, document.findings)
+    if not ends:
+        return
+    yield Text()
+    usable = byte_count(memory.usable_capacity_bytes)
+    yield Text(f"  Headroom: the largest batches within {usable}", style="bold")
+    for end in ends:
+        batch = f"{plural(end.sequences, 'sequence')} of {plural(end.tokens, 'token')}"
+        more = "One token more" if end.sequences == 1 else "One token more for each"
+        text = f"{batch}: {byte_count(end.bytes or 0)}. {more} is refused: {end.refused_because}."
+        yield Padding(Text(printable(text)), (0, 0, 0, _INDENT))
 
 
 def _slot_table(slots: tuple[SlotReport, ...]) -> Table:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.documents.json_text import printable
+
+if TYPE_CHECKING:
+    from ferrum_verify.findings import Finding
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
@@ -28,9 +32,10 @@ def plural(number: int, noun: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """A message as a whole sentence, printable, with a capital and a full stop."""
+    """A message as a whole sentence, printable; a name that it begins with stays as it is."""
     text = printable(text)
-    text = text[:1].upper() + text[1:]
+    if re.match(r"[^\W\d_]+(-[^\W\d_]+)*[,:]?( |$)", text):
+        text = text[0].upper() + text[1:]
     return text if text.endswith((".", "!", "?", "`")) else f"{text}."
 
 
@@ -47,6 +52,40 @@ def value_text(value: Any, limit: int = 160) -> str:
     """A JSON value on one line, cut where it is long."""
     text = json.dumps(value, separators=(", ", ": "))
     return text if len(text) <= limit else f"{text[:limit]}…"
+
+
+def compared_values(finding: Finding) -> list[tuple[str, str]]:
+    """What was expected and what was found, each with its name, on one line.
+
+    Of two objects only the members that differ are shown, and nothing where there are none: the
+    message then says all that there is to say.
+    """
+    expected, actual = finding.expected, finding.actual
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        expected, actual = _differing(expected, actual)
+        if not expected and not actual:
+            return []
+    return [
+        (name, value_text(value))
+        for name, value in (("expected", expected), ("found", actual))
+        if value is not None
+    ]
+
+
+def _differing(
+    expected: dict[str, Any], actual: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    left, right = dict(expected), dict(actual)
+    for name in expected.keys() & actual.keys():
+        one, other = expected[name], actual[name]
+        if isinstance(one, dict) and isinstance(other, dict):
+            left[name], right[name] = _differing(one, other)
+            same = not left[name] and not right[name]
+        else:
+            same = json.dumps(one) == json.dumps(other)
+        if same:
+            del left[name], right[name]
+    return left, right
 
 
 def pool_name(pool_id: str) -> str:

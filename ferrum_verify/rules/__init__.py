@@ -44,12 +44,27 @@ _FAMILY_MODULES: dict[str, tuple[str, ...]] = {
 @cache
 def catalogue() -> Mapping[str, Rule]:
     """Every rule by its id, in the families' order and then as they stand in their files."""
-    rules: dict[str, Rule] = {}
+    return {rule.id: rule for _, rule in _rules()}
+
+
+@cache
+def homes() -> Mapping[str, str]:
+    """For each rule's id the file that it stands in, from the top of the project."""
+    return {rule.id: f"{module.replace('.', '/')}.py" for module, rule in _rules()}
+
+
+@cache
+def _rules() -> tuple[tuple[str, Rule], ...]:
+    """Every rule with the module that states it.
+
+    A family's first file may import rules from its further ones: those come later, and count.
+    """
+    found: dict[str, tuple[str, Rule]] = {}
     for family in get_args(Family):
         for name in _FAMILY_MODULES.get(family, (family,)):
             home = "ferrum_verify" if "." in name else __name__
             module = import_module(f"{home}.{name}")
             for value in vars(module).values():
                 if isinstance(value, Rule) and value.family == family:
-                    rules[value.id] = value
-    return rules
+                    found[value.id] = (module.__name__, value)
+    return tuple(found.values())

@@ -79,6 +79,24 @@ def test_expected_and_actual_values_are_shown() -> None:
     assert 'expected 5; found "x\\u001b"' in text
 
 
+def test_of_two_objects_only_what_differs_is_shown() -> None:
+    expected = {"spans": {"prefix": 16, "suffix": 1}, "same": [1], "gone": True}
+    actual = {"spans": {"prefix": 24, "suffix": 1}, "same": [1]}
+    text = " ".join(render(report_of(finding(expected=expected, actual=actual)), "text").split())
+    assert 'expected {"spans": {"prefix": 16}, "gone": true}; found {"spans": {"prefix": 24}}' in (
+        text
+    )
+    assert "expected" not in render(report_of(finding(expected=actual, actual=actual)), "text")
+    numbers = render(report_of(finding(expected={"a": 1}, actual={"a": True})), "text")
+    assert 'expected {"a": 1}; found {"a": true}' in numbers
+
+
+def test_a_name_at_the_beginning_stays_as_it_is_spelled() -> None:
+    text = render(report_of(finding("static_bytes is 1"), finding("slots are two")), "text")
+    assert "static_bytes is 1." in text
+    assert "Slots are two." in text
+
+
 def test_proof_counts() -> None:
     text = render(report_of(obligations=Obligations(701, 2, 1)), "text")
     assert "701 claims proved; 2 refuted; 1 undecided" in text

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.frontier import CURVE_POINTS, Headroom, capacity_of, curve
+from ferrum_verify.report.headroom import scheduled_tokens, sizes_are_sound
 from ferrum_verify.report.html.picture import exact
 from ferrum_verify.report.wording import byte_count, plural
-from ferrum_verify.rules.liveness import ROWS_OVERLAP
-from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
 from ferrum_verify.sizes import SizeError
 
 if TYPE_CHECKING:
@@ -18,12 +17,6 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
     from ferrum_verify.subject import Subject
-
-SIZE_FAMILIES = frozenset({"wire", "static", "descriptor", "pool", "slot", "liveness"})
-"""The families whose errors leave the sizes of a plan, or what shares them, in doubt."""
-
-_ONLY_ORDER = frozenset({SHARED_WHILE_LIVE.id, ROWS_OVERLAP.id})
-"""Rules of these families that leave every size as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +66,12 @@ def frontier_of(
     subject: Subject, memory: MemoryPlan, findings: Sequence[Finding]
 ) -> list[Headroom]:
     """The frontier's points from one sequence up; empty where the plan's sizes are in doubt."""
-    if any(
-        each.severity == "error" and each.family in SIZE_FAMILIES and each.rule not in _ONLY_ORDER
-        for each in findings
-    ):
+    if not sizes_are_sound(findings):
         return []
     try:
         return curve(capacity_of(memory, scheduled_tokens(subject)), CURVE_POINTS)
     except SizeError:
         return []
-
-
-def scheduled_tokens(subject: Subject) -> int | None:
-    """The most tokens of one step, where the document says."""
-    if subject.header is not None:
-        return subject.header.maximum_scheduled_tokens
-    if subject.policy is not None:
-        return subject.policy.admission.maximum_scheduled_tokens
-    return None
 
 
 def frontier_data(points: Sequence[Headroom], usable: int) -> dict[str, Any]:

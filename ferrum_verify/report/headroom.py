@@ -1,0 +1,57 @@
+"""Headroom: how large a batch still has room, where the plan's sizes can be relied on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.frontier import capacity_of, largest_sequences, largest_tokens
+from ferrum_verify.rules.liveness import ROWS_OVERLAP
+from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
+from ferrum_verify.sizes import SizeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferrum_verify.documents.memory_plan import MemoryPlan
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.frontier import Headroom
+    from ferrum_verify.subject import Subject
+
+SIZE_FAMILIES = frozenset({"wire", "static", "descriptor", "pool", "slot", "liveness"})
+"""The families whose errors leave the sizes of a plan, or what shares them, in doubt."""
+
+_ONLY_ORDER = frozenset({SHARED_WHILE_LIVE.id, ROWS_OVERLAP.id})
+"""Rules of these families that leave every size as it is."""
+
+
+def sizes_are_sound(findings: Sequence[Finding]) -> bool:
+    """Whether no finding leaves the sizes of the plan, or what shares them, in doubt."""
+    return not any(
+        each.severity == "error" and each.family in SIZE_FAMILIES and each.rule not in _ONLY_ORDER
+        for each in findings
+    )
+
+
+def scheduled_tokens(subject: Subject) -> int | None:
+    """The most tokens of one step, where the document says."""
+    if subject.header is not None:
+        return subject.header.maximum_scheduled_tokens
+    if subject.policy is not None:
+        return subject.policy.admission.maximum_scheduled_tokens
+    return None
+
+
+def headroom(subject: Subject, memory: MemoryPlan, findings: Sequence[Finding]) -> list[Headroom]:
+    """Both ends of the frontier: one sequence as long as it can be, and as many as there can be.
+
+    Of the most sequences, as long as they can be together. Empty where not even one token of one
+    sequence has room, or where the plan's sizes are in doubt.
+    """
+    if not sizes_are_sound(findings):
+        return []
+    try:
+        capacity = capacity_of(memory, scheduled_tokens(subject))
+    except SizeError:
+        return []
+    most = largest_sequences(capacity, 1).sequences
+    return [largest_tokens(capacity, count) for count in dict.fromkeys((1, most)) if most]
