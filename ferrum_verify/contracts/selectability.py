@@ -24,12 +24,12 @@ def selectability_changes(
     operation_id = pair.operation_id
     before = list(obstacles(pair.base, base.operations.get(operation_id), base))
     after = list(obstacles(pair.head, head.operations.get(operation_id), head))
-    if not before and (hindering := new_obstacles(pair, base, head)):
+    if after and not before and (hindering := new_obstacles(pair, base, head)):
         yield rules.UNSELECTABLE_NOW.finding(
             f"Provider {pair.name} can no longer be selected: {'; '.join(hindering)}.", pair.place
         )
     back = replace(pair, base=pair.head, head=pair.base)
-    if not after and (hindered := new_obstacles(back, head, base)):
+    if before and not after and (hindered := new_obstacles(back, head, base)):
         yield rules.SELECTABLE_NOW.finding(
             f"Provider {pair.name} can be selected now; in BASE it could not be: "
             f"{'; '.join(hindered)}.",

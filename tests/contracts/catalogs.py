@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.restamp import restamp
@@ -201,18 +203,18 @@ KINDS = [
 """Kinds that can be combined: none hides another, and each changes something of its own."""
 
 
-def changeable() -> Json:
-    """The catalog that the kinds are applied to."""
+@cache
+def _changeable() -> str:
     document = catalog()
     document["device"]["capabilities"].append("capability.spare")
     port = attention(document)["dynamic_storage_bindings"][0]
     port["storage"]["accepted_profiles"].append(PAGED)
-    return document
+    return json.dumps(document)
 
 
 def changed(*kinds: Kind) -> Json:
-    """The changeable catalog with the kinds applied in their order."""
-    document = changeable()
+    """The catalog that has room for all kinds, with some of them applied in their order."""
+    document: Json = json.loads(_changeable())
     for kind in kinds:
         kind.edit(document)
     restamp(document)

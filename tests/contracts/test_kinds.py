@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -23,17 +24,20 @@ def rules_of(report: Report) -> set[str]:
     return {finding.rule for finding in report.findings}
 
 
+@cache
+def permitted(minimum_tokens: int, alignment: int) -> frozenset[int]:
+    """The counts that a constraint permits, found by trying every one."""
+    return frozenset(
+        tokens
+        for tokens in range(1, COUNTS + 1)
+        if tokens >= minimum_tokens and tokens % alignment == 0
+    )
+
+
 def brute_force(base: dict[str, Any], head: dict[str, Any], side: str) -> int | None:
-    """The first count that BASE permits and HEAD refuses, found by trying every one."""
-    before, after = (contract_of(each)["boundaries"][side] for each in (base, head))
-    for tokens in range(1, COUNTS + 1):
-        permitted, still = (
-            tokens >= span["minimum_tokens"] and tokens % span["alignment"] == 0
-            for span in (before, after)
-        )
-        if permitted and not still:
-            return tokens
-    return None
+    """The first count that BASE permits and HEAD refuses."""
+    before, after = (permitted(**contract_of(each)["boundaries"][side]) for each in (base, head))
+    return min(before - after, default=None)
 
 
 def check_against_brute_force(base: dict[str, Any], head: dict[str, Any], report: Report) -> None:
