@@ -20,22 +20,27 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 import models  # noqa: E402
 from ferrum_verify import audit  # noqa: E402
+from ferrum_verify.contracts import compare_contracts  # noqa: E402
 from ferrum_verify.report.formats import render  # noqa: E402
+from ferrum_verify.restamp import restamp  # noqa: E402
+from ferrum_verify.samples import sample  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SIZE: Any = {"width": 1280, "height": 900}
+TALL: Any = {"width": 1280, "height": 1220}
 
 
 def main() -> None:
-    """Audit two plans, and take pictures of what their reports show."""
+    """Audit two plans, compare two catalogs, and take pictures of what the reports show."""
     chromium = shutil.which("chromium")
     if chromium is None:
         sys.exit("There is no Chromium: run tests/browser/install-chromium.sh.")
     os.chdir(tempfile.mkdtemp())
     write("decoder-32", models.decoder(32), "fenced")
     write("qwen3.5-4b", models.problem("qwen3.5-4b", layers=4), "concurrent")
+    write_comparison("comparison")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
@@ -44,6 +49,7 @@ def main() -> None:
         take(browser, "decoder-32", "report-capacity-dark", point_at_frontier, "#d0-capacity")
         take(browser, "qwen3.5-4b", "report-schedule", lambda page: page.wait_for_timeout(100))
         take(browser, "qwen3.5-4b", "report-hazard", next_hazard, "#d0-timeline")
+        take(browser, "comparison", "report-comparison", point_at_count, size=TALL)
         browser.close()
 
 
@@ -54,18 +60,42 @@ def write(name: str, problem: dict[str, Any], execution: Any) -> None:
     Path(f"{name}.html").write_text(render(report, "html"), encoding="utf-8")
 
 
+def write_comparison(name: str) -> None:
+    """The report of a change that breaks a plan: coarser prefixes of attention, and more."""
+    plan = sample("bundle")
+    Path("base.json").write_text(json.dumps(plan["catalog"]), encoding="utf-8")
+    Path("decoder.json").write_text(json.dumps(plan), encoding="utf-8")
+    head = plan["catalog"]
+    providers = head["providers"]
+    attention, mixer = providers["operation.attention"][1], providers["operation.mixer"][0]
+    contract = attention["checkpoint_capability"]["completed_boundary"]
+    contract["boundaries"]["prefix"] = {"minimum_tokens": 16, "alignment": 8}
+    contract["completed_input_capture"] = "unsupported"
+    attention["accepted_weight_formats"].append("weight-format.new")
+    mixer["checkpoint_capability"]["completed_boundary"]["partition_numerics"] = (
+        "bitwise_equivalent"
+    )
+    providers["operation.norm"][0]["provider_implementation_fingerprint"] = "5" * 64
+    del providers["operation.attention"][0]
+    restamp(head)
+    Path("head.json").write_text(json.dumps(head), encoding="utf-8")
+    report = compare_contracts("base.json", "head.json", ["decoder.json"])
+    Path(f"{name}.html").write_text(render(report, "html"), encoding="utf-8")
+
+
 def take(
     browser: Browser,
     report: str,
     picture: str,
     act: Callable[[Page], None],
     part: str | None = None,
+    size: Any = SIZE,
 ) -> None:
     """One picture, of the window or of one part of the page."""
     scheme: Any = "dark" if picture.endswith("dark") else "light"
-    page = browser.new_page(viewport=SIZE, color_scheme=scheme)
+    page = browser.new_page(viewport=size, color_scheme=scheme)
     page.goto(Path(f"{report}.html").resolve().as_uri())
-    page.locator(".view .bar").first.wait_for()
+    page.locator(".view .bar, .ticks .tick").first.wait_for(state="attached")
     act(page)
     page.wait_for_timeout(200)
     path = HERE / f"{picture}.png"
@@ -90,6 +120,11 @@ def point_at_frontier(page: Page) -> None:
     page.keyboard.press("End")
     for _ in range(7):
         page.keyboard.press("ArrowLeft")
+
+
+def point_at_count(page: Page) -> None:
+    """A count that only BASE permits."""
+    page.locator(".ticks [data-tokens='20']").first.hover()
 
 
 def next_hazard(page: Page) -> None:

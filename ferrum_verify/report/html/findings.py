@@ -27,6 +27,8 @@ MAXIMUM_OF_A_RULE = 100
 
 _SEVERITIES = ("error", "warning", "note")
 _QUOTED = re.compile("`([^`]*)`")
+_OTHER_WORDS = {"contract.plan-memory-growth": {"words": ["HEAD takes", "BASE took"]}}
+"""What the two bars of a limit are called where they are no need and no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """One finding as the page shows it."""
+    """One finding as the page shows it; ``number`` is its place among those of its document."""
 
+    number: int
     rule: str
     label: str
     judgment: str
@@ -83,17 +86,18 @@ class FamilyGroup:
 
 def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGroup]:
     """The findings by family and rule."""
-    by_rule: dict[str, dict[str, list[Finding]]] = {}
-    ordered = sorted(findings, key=lambda finding: _SEVERITIES.index(finding.severity))
-    for finding in ordered:
-        by_rule.setdefault(finding.family, {}).setdefault(finding.rule, []).append(finding)
+    by_rule: dict[str, dict[str, list[tuple[int, Finding]]]] = {}
+    ordered = sorted(enumerate(findings), key=lambda each: _SEVERITIES.index(each[1].severity))
+    for number, finding in ordered:
+        alike = by_rule.setdefault(finding.family, {}).setdefault(finding.rule, [])
+        alike.append((number, finding))
     return [
         FamilyGroup(
             family,
             tuple(
                 RuleGroup(
                     rule,
-                    tuple(_view(finding, drawn) for finding in alike[:MAXIMUM_OF_A_RULE]),
+                    tuple(_view(*each, drawn) for each in alike[:MAXIMUM_OF_A_RULE]),
                     max(len(alike) - MAXIMUM_OF_A_RULE, 0),
                 )
                 for rule, alike in by_rule[family].items()
@@ -104,20 +108,26 @@ def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGrou
     ]
 
 
-def _view(finding: Finding, drawn: Drawn | None) -> FindingView:
+def _view(number: int, finding: Finding, drawn: Drawn | None) -> FindingView:
     counterexample = finding.counterexample
+    # A plan's checkpoints under two catalogs stand in a table of their own.
+    has_table = isinstance(finding.expected, dict) and "supported" in finding.expected
     return FindingView(
+        number=number,
         rule=finding.rule,
         label="undecided" if finding.undecided else finding.severity,
         judgment=finding.judgment,
         message=message_pieces(finding.message, drawn),
         location=printable(finding.location),
-        expected=_value(finding.expected),
-        actual=_value(finding.actual),
+        expected=None if has_table else _value(finding.expected),
+        actual=None if has_table else _value(finding.actual),
         place=_place(finding, drawn),
         counterexample=None
         if counterexample is None
-        else counterexample_data(counterexample, drawn.names if drawn else None),
+        else {
+            **counterexample_data(counterexample, drawn.names if drawn else None),
+            **_OTHER_WORDS.get(finding.rule, {}),
+        },
         counterexample_text="" if counterexample is None else counterexample_text(counterexample),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,13 @@ from ferrum_verify.report.html.capacity import (
     frontier_of,
     point_words,
 )
+from ferrum_verify.report.html.comparison import (
+    CatalogView,
+    CheckpointView,
+    catalog_view,
+    checkpoint_view,
+    comparison_facts,
+)
 from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped
 from ferrum_verify.report.html.picture import names_of, picture
 from ferrum_verify.report.html.sharing import PoolRow, pool_rows, saved_in_all
@@ -36,7 +43,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.findings import Finding, Rule
     from ferrum_verify.frontier import Headroom
-    from ferrum_verify.report.model import DocumentReport, Report
+    from ferrum_verify.report.model import Comparison, DocumentReport, Report
 
 MAXIMUM_PICTURES = 20
 """Documents that are drawn; of more, violated ones first. The findings of all are listed."""
@@ -51,6 +58,7 @@ SCRIPTS = (
     "arenas.js",
     "frontier.js",
     "schedule.js",
+    "ticks.js",
     "counterexamples.js",
     "page.js",
 )
@@ -58,7 +66,10 @@ SCRIPTS = (
 
 @dataclass(frozen=True, slots=True)
 class DocumentView:
-    """One document as the template reads it; what was not read or drawn is empty."""
+    """One document as the template reads it; what was not read or drawn is empty.
+
+    ``changes`` is of the catalog of a comparison, ``checkpoints`` of its plans.
+    """
 
     number: int
     source: str
@@ -66,14 +77,18 @@ class DocumentView:
     verdict: str
     facts: list[str]
     families: list[FamilyGroup]
-    slots: list[SlotRow]
-    hidden_slots: int
-    pools: list[PoolRow]
-    saved: str
-    parts: list[Part]
-    device: str
-    frontier: list[Headroom]
     data: dict[str, Any]
+    slots: list[SlotRow] = field(default_factory=list)
+    hidden_slots: int = 0
+    pools: list[PoolRow] = field(default_factory=list)
+    saved: str = ""
+    parts: list[Part] = field(default_factory=list)
+    device: str = ""
+    frontier: list[Headroom] = field(default_factory=list)
+    changes: CatalogView | None = None
+    checkpoints: CheckpointView | None = None
+
+    is_compared: bool = False
 
     @property
     def is_drawn(self) -> bool:
@@ -95,7 +110,11 @@ def page(report: Report, version: str) -> str:
         verdict=report.verdict,
         summary={verdict: count for verdict, count in report.summary.items() if count},
         documents=documents,
-        undrawn=len(report.documents) - len(drawn),
+        heading=_heading(documents),
+        undrawn=sum(
+            number not in drawn and document.comparison is None
+            for number, document in enumerate(report.documents)
+        ),
         rules=_rules(report.findings),
         style=_asset("report.css"),
         script=script,
@@ -103,18 +122,29 @@ def page(report: Report, version: str) -> str:
     )  # fmt: skip
 
 
+def _heading(documents: Sequence[DocumentView]) -> str:
+    """What the report is of: its one document, the one comparison in it, or how many there are."""
+    if len(documents) == 1 or (documents and all(each.is_compared for each in documents)):
+        return documents[0].source
+    return plural(len(documents), "document")
+
+
 def _drawn_documents(report: Report) -> frozenset[int]:
     """The documents that are drawn: those with something to draw, violated ones first."""
     able = [
         number
         for number, document in enumerate(report.documents)
-        if document.subject is not None and document.subject.memory is not None
+        if document.comparison is None
+        and document.subject is not None
+        and document.subject.memory is not None
     ]
     able.sort(key=lambda number: report.documents[number].verdict != "violated")
     return frozenset(able[:MAXIMUM_PICTURES])
 
 
 def _view(number: int, document: DocumentReport, report: Report, *, is_drawn: bool) -> DocumentView:
+    if document.comparison is not None:
+        return _compared(number, document, document.comparison)
     subject = document.subject
     memory = subject.memory if subject is not None else None
     if subject is None or memory is None or not is_drawn:
@@ -126,13 +156,6 @@ def _view(number: int, document: DocumentReport, report: Report, *, is_drawn: bo
             verdict=document.verdict,
             facts=_facts(document),
             families=families,
-            slots=[],
-            hidden_slots=0,
-            pools=[],
-            saved="",
-            parts=[],
-            device="",
-            frontier=[],
             data={"counterexamples": _counterexamples(families)},
         )
     names = names_of(subject, memory)
@@ -169,7 +192,42 @@ def _view(number: int, document: DocumentReport, report: Report, *, is_drawn: bo
     )
 
 
-def _facts(document: DocumentReport) -> list[str]:
+def _compared(number: int, document: DocumentReport, comparison: Comparison) -> DocumentView:
+    """A document of a comparison: what changes is shown, and nothing else of the document."""
+    families = grouped(document.findings, None)
+    data: dict[str, Any] = {"counterexamples": _counterexamples(families)}
+    changes = checkpoints = None
+    source, facts = document.source, _facts(document, "breaking change")
+    if document.subject is not None and document.subject.kind == "catalog":
+        if source == comparison.head:
+            source = f"{source} against {comparison.base}"
+        listed = {
+            finding.number
+            for family in families
+            for rule in family.rules
+            for finding in rule.findings
+        }
+        changes = catalog_view(document, comparison, listed)
+        facts = [*comparison_facts(document.findings), *_claims(document)]
+    else:
+        checkpoints = checkpoint_view(comparison)
+        if checkpoints is not None and checkpoints.ticks is not None:
+            data["checkpoints"] = checkpoints.ticks
+    return DocumentView(
+        number=number,
+        source=printable(source),
+        kind=document.kind or "no known document",
+        verdict=document.verdict,
+        facts=facts,
+        families=families,
+        data=data,
+        changes=changes,
+        checkpoints=checkpoints,
+        is_compared=True,
+    )
+
+
+def _facts(document: DocumentReport, error: str = "error") -> list[str]:
     counts = {"error": 0, "warning": 0, "note": 0}
     questions = 0
     for finding in document.findings:
@@ -177,20 +235,25 @@ def _facts(document: DocumentReport) -> list[str]:
             questions += 1
         else:
             counts[finding.severity] += 1
-    facts = [plural(count, name) for name, count in counts.items() if count]
+    names = {"error": error, "warning": "warning", "note": "note"}
+    facts = [plural(count, names[name]) for name, count in counts.items() if count]
     if questions:
         facts.append(plural(questions, "open question"))
-    if not facts:
-        facts.append("no findings")
+    return [*(facts or ["no findings"]), *_claims(document)]
+
+
+def _claims(document: DocumentReport) -> list[str]:
     claims = document.obligations
-    if claims is not None:
-        facts.append(f"{plural(claims.proved, 'claim')} proved")
-        facts += [
+    if claims is None:
+        return []
+    return [
+        f"{plural(claims.proved, 'claim')} proved",
+        *(
             f"{count:,} {outcome}"
             for outcome, count in (("refuted", claims.refuted), ("undecided", claims.undecided))
             if count
-        ]
-    return facts
+        ),
+    ]
 
 
 def _counterexamples(families: Sequence[FamilyGroup]) -> list[dict[str, Any]]:

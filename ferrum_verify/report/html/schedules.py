@@ -12,6 +12,7 @@ from ferrum_verify.counterexamples import (
 )
 from ferrum_verify.documents.json_text import printable
 from ferrum_verify.report.html.picture import exact
+from ferrum_verify.report.html.ticks import span_ticks
 from ferrum_verify.report.timeline import counterexample_lines
 from ferrum_verify.sizes import describe
 
@@ -41,7 +42,7 @@ def counterexample_data(counterexample: Counterexample, names: Names | None) -> 
                 data |= {"bytes": exact(size), "limit": exact(limit)}
             return data
         case SpanCounterexample():
-            return {"kind": "span"}
+            return span_ticks(counterexample)
 
 
 def counterexample_text(counterexample: Counterexample) -> str:

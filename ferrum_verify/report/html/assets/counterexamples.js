@@ -1,5 +1,5 @@
 // Counterexamples that are numbers: two byte ranges of one arena, or bytes against a limit. Those
-// of other kinds read best as the words that stand beside them anyway.
+// without a picture read best as the words that stand beside them anyway.
 
 const RANGE = 24;
 
@@ -34,7 +34,7 @@ function overlapPicture(root, { left, right, byte, shape: at }, prefix) {
   new ResizeObserver(draw).observe(root);
 }
 
-function limitPicture(root, { shape: at, bytes, limit }) {
+function limitPicture(root, { shape: at, bytes, limit, words = ["needed", "allowed"] }) {
   if (bytes == null) return;
   const most = Math.max(Number(bytes), Number(limit), 1);
   const bar = (words, size, style) =>
@@ -44,11 +44,12 @@ function limitPicture(root, { shape: at, bytes, limit }) {
     made.style.width = `${(100 * Number(size)) / most}%`;
     return made;
   };
-  root.append(element("p", {}, `At ${at}:`), bar("needed", bytes, "over"), bar("allowed", limit, "shared"));
+  root.append(element("p", {}, `At ${at}:`), bar(words[0], bytes, "over"), bar(words[1], limit, "shared"));
 }
 
 function drawCounterexample(root, counterexample, prefix) {
   if (counterexample.kind === "schedule") new Schedule(root, counterexample, prefix);
   else if (counterexample.kind === "overlap") overlapPicture(root, counterexample, prefix);
+  else if (counterexample.kind === "span" && counterexample.rows) new Ticks(root, counterexample);
   else if (counterexample.kind === "shape") limitPicture(root, counterexample);
 }

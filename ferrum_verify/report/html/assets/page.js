@@ -21,6 +21,7 @@ class DocumentPage {
     };
     if (plan.groups) place("timeline", (spot) => new Timeline(spot, plan, prefix));
     place("arenas", (spot) => new Arenas(spot, plan, prefix));
+    place("checkpoints", (spot) => new Ticks(spot, plan.checkpoints));
     place("frontier", (spot) => new Frontier(spot, plan.frontier));
     for (const details of root.querySelectorAll("[data-counterexample]")) this.counterexample(details, plan.counterexamples);
   }
@@ -62,11 +63,12 @@ class DocumentPage {
 
 for (const root of document.querySelectorAll("[data-document]")) new DocumentPage(root);
 
-// A link to a rule, or to a document of the overview, opens what it leads to.
+// A link to a rule, a finding, or a document of the overview, opens what it leads to.
 function openTarget() {
   if (!location.hash) return;
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (target?.tagName === "DETAILS") target.open = true;
+  const details = target?.tagName === "DETAILS" ? target : target?.querySelector(".counterexample");
+  if (details) details.open = true;
 }
 addEventListener("hashchange", openTarget);
 openTarget();
