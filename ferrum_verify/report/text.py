@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -26,6 +25,8 @@ from ferrum_verify.report.wording import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from rich.console import RenderableType
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding, Rule
@@ -180,9 +181,12 @@ def _details(finding: Finding, subject: Subject | None, width: int) -> Iterator[
         indent = _INDENT + 4
         uses = {node.id: frozenset(node.resources) for node in (subject and subject.nodes) or ()}
         lines = counterexample_lines(finding.counterexample, width - indent, uses)
-        body = Group(*(Text(line, overflow="fold") for line in lines))
         yield Padding(Text("counterexample:", style="bold"), (0, 0, 0, _INDENT + 2))
-        yield Padding(body, (0, 0, 0, indent))
+        for line in lines:
+            # A line that is too long goes on where it began.
+            text = line.lstrip(" ")
+            margin = indent + len(line) - len(text)
+            yield Padding(Text(text, overflow="fold"), (0, 0, 0, min(margin, width - 1)))
 
 
 def _tables(document: DocumentReport, subject: Subject) -> Iterator[RenderableType]:
