@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ferrum_verify.auditing import audit as audit
-    from ferrum_verify.checking import check_counterexample as check_counterexample
-    from ferrum_verify.derive.bindings import compile_program_bindings as compile_program_bindings
+    from ferrum_verify.counterexamples.checking import check_counterexample as check_counterexample
     from ferrum_verify.derive.checkpoint import (
         derive_sequence_checkpoint as derive_sequence_checkpoint,
     )
-    from ferrum_verify.derive.memory_plan import derive_memory_plan as derive_memory_plan
+    from ferrum_verify.deriving import compile_program_bindings as compile_program_bindings
+    from ferrum_verify.deriving import derive_memory_plan as derive_memory_plan
     from ferrum_verify.errors import DerivationError as DerivationError
     from ferrum_verify.errors import DocumentError as DocumentError
     from ferrum_verify.errors import FerrumVerifyError as FerrumVerifyError
@@ -28,9 +28,9 @@ __version__ = "0.1.0"
 # that only prints its help does not pay for models and solvers.
 _HOMES = {
     "audit": "ferrum_verify.auditing",
-    "check_counterexample": "ferrum_verify.checking",
-    "compile_program_bindings": "ferrum_verify.derive.bindings",
-    "derive_memory_plan": "ferrum_verify.derive.memory_plan",
+    "check_counterexample": "ferrum_verify.counterexamples.checking",
+    "compile_program_bindings": "ferrum_verify.deriving",
+    "derive_memory_plan": "ferrum_verify.deriving",
     "derive_sequence_checkpoint": "ferrum_verify.derive.checkpoint",
     "DerivationError": "ferrum_verify.errors",
     "DocumentError": "ferrum_verify.errors",

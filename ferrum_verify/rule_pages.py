@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from ferrum_verify.findings import Family
-from ferrum_verify.illustrations import illustrate
 from ferrum_verify.report.wording import sentence
 from ferrum_verify.rules import catalogue
+from ferrum_verify.samples.illustrations import illustrate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ferrum_verify.findings import Finding, Rule
-    from ferrum_verify.illustrations import Illustration
+    from ferrum_verify.samples.illustrations import Illustration
 
 INDEX = "README.md"
 

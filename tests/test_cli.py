@@ -18,10 +18,10 @@ from ferrum_verify import __version__
 from ferrum_verify.canonical import canonical_bytes
 from ferrum_verify.cli import commands, run
 from ferrum_verify.documents.schema import schema_names, schema_of
-from ferrum_verify.examples import apply_edits
 from ferrum_verify.report.formats import FORMATS
 from ferrum_verify.rules import catalogue
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import apply_edits
 from tests.vectors import scale
 
 AUDITING = import_module("ferrum_verify.auditing")

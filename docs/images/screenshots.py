@@ -22,8 +22,8 @@ import models  # noqa: E402
 from ferrum_verify import audit  # noqa: E402
 from ferrum_verify.contracts import compare_contracts  # noqa: E402
 from ferrum_verify.report.formats import render  # noqa: E402
-from ferrum_verify.restamp import restamp  # noqa: E402
 from ferrum_verify.samples import sample  # noqa: E402
+from ferrum_verify.samples.restamp import restamp  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,7 +25,7 @@ from ferrum_verify.report.model import Execution, Report
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ferrum_verify.baseline import Baseline
+    from ferrum_verify.integrations.baseline import Baseline
     from ferrum_verify.report.model import DocumentReport
 
 INTERRUPTED = 130

@@ -34,7 +34,7 @@ class _RefusedError(Exception):
 @OUTPUT_OPTION
 def derive(problem: str, output: Path | None) -> int:
     """Print the memory plan that the engine derives from a planning problem."""
-    from ferrum_verify.derive.memory_plan import derive_memory_plan  # noqa: PLC0415
+    from ferrum_verify.deriving import derive_memory_plan  # noqa: PLC0415
 
     try:
         with _refusals(problem):
@@ -53,7 +53,7 @@ def derive(problem: str, output: Path | None) -> int:
 @OUTPUT_OPTION
 def bindings(document: str, output: Path | None) -> int:
     """Print the program-binding layouts of a problem or plan."""
-    from ferrum_verify.derive.bindings import compile_program_bindings  # noqa: PLC0415
+    from ferrum_verify.deriving import compile_program_bindings  # noqa: PLC0415
 
     try:
         with _refusals(document):

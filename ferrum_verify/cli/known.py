@@ -14,8 +14,8 @@ from ferrum_verify.cli.output import checked_target, emit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ferrum_verify.baseline import Baseline, Changes
-    from ferrum_verify.config import Settings
+    from ferrum_verify.integrations.baseline import Baseline, Changes
+    from ferrum_verify.integrations.config import Settings
     from ferrum_verify.report.model import Report
 
 _SETTINGS = "ferrum_verify.settings"
@@ -24,7 +24,7 @@ _SETTINGS = "ferrum_verify.settings"
 def _take_settings(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
     if context.resilient_parsing:
         return
-    from ferrum_verify.config import (  # noqa: PLC0415
+    from ferrum_verify.integrations.config import (  # noqa: PLC0415
         SettingsError,
         find_settings,
         read_settings,
@@ -53,7 +53,7 @@ def _take_baseline(
 ) -> Baseline | None:
     if value is None or context.resilient_parsing:
         return None
-    from ferrum_verify.baseline import BaselineError, read_baseline  # noqa: PLC0415
+    from ferrum_verify.integrations.baseline import BaselineError, read_baseline  # noqa: PLC0415
 
     try:
         return read_baseline(Path(value))
@@ -123,7 +123,7 @@ def settle(
         remarks.append(_write_baseline(report, new_baseline, proved=proved))
         status = 0
     if baseline is not None:
-        from ferrum_verify.baseline import BaselineError, compare  # noqa: PLC0415
+        from ferrum_verify.integrations.baseline import BaselineError, compare  # noqa: PLC0415
 
         try:
             changes = compare(report, baseline, proved=proved)
@@ -147,7 +147,7 @@ def _without_ignored(report: Report) -> tuple[Report, list[str]]:
 
 
 def _write_baseline(report: Report, target: Path, *, proved: bool) -> str:
-    from ferrum_verify.baseline import BaselineError, baseline_text  # noqa: PLC0415
+    from ferrum_verify.integrations.baseline import BaselineError, baseline_text  # noqa: PLC0415
     from ferrum_verify.report.locations import file_name  # noqa: PLC0415
     from ferrum_verify.report.wording import plural  # noqa: PLC0415
 

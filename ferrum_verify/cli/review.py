@@ -17,8 +17,8 @@ from ferrum_verify.report.model import Execution
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferrum_verify.baseline import Baseline
-    from ferrum_verify.review import Review
+    from ferrum_verify.integrations.baseline import Baseline
+    from ferrum_verify.integrations.review import Review
 
 
 def _also(name: str) -> Callable[[Any], Any]:
@@ -86,9 +86,9 @@ def review(
     Plans that were compiled under a changed catalog are re-judged, changed or not. A baseline
     hides what it knows of the plans that it names.
     """
-    from ferrum_verify.baseline import BaselineError  # noqa: PLC0415
-    from ferrum_verify.git_changes import GitError, branch_at  # noqa: PLC0415
-    from ferrum_verify.review import review as review_branch  # noqa: PLC0415
+    from ferrum_verify.integrations.baseline import BaselineError  # noqa: PLC0415
+    from ferrum_verify.integrations.git_changes import GitError, branch_at  # noqa: PLC0415
+    from ferrum_verify.integrations.review import review as review_branch  # noqa: PLC0415
 
     settings = replace(settings_in_force(), execution=execution, prove=prove)
     try:

@@ -24,10 +24,10 @@ from ferrum_verify.contracts.workspace_limits import ceilings_of, workspace_find
 from ferrum_verify.findings import pointer
 from ferrum_verify.limits import Limits
 from ferrum_verify.report.model import DocumentReport, Report, verdict_of
-from ferrum_verify.resource_rows import describe_profile
 from ferrum_verify.rules import declarations, source_integrity
 from ferrum_verify.rules.capacity import POLICY_EXCEEDS_DEVICE
 from ferrum_verify.rules.declarations import obstacles
+from ferrum_verify.rules.resource_rows import describe_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

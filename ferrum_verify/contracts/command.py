@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from ferrum_verify.baseline import Baseline
+    from ferrum_verify.integrations.baseline import Baseline
     from ferrum_verify.report.model import Report
 
 _FORMATS = "Formats: " + "; ".join(f"{name} ({each.summary})" for name, each in FORMATS.items())

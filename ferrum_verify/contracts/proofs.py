@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.checking import check_counterexample
 from ferrum_verify.contracts import check_rules, plan_rules
 from ferrum_verify.contracts.catalog_changes import provider_pairs
 from ferrum_verify.contracts.claims import bounded_growth, bounded_size, containment, discharge
@@ -19,6 +18,7 @@ from ferrum_verify.contracts.workspace_limits import (
     workspaces_of,
 )
 from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.rules.proof import DISAGREEMENT
 from ferrum_verify.sizes import SizeError

@@ -12,7 +12,6 @@ from ferrum_verify.sizes import request_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from os import PathLike
 
     from ferrum_verify.counterexamples import Shape
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
@@ -80,21 +79,6 @@ class BindingLayout:
     def to_wire(self) -> dict[str, Any]:
         """The layout as the engine's JSON."""
         return {**self._material(), "fingerprint": self.fingerprint}
-
-
-def compile_program_bindings(
-    document: dict[str, Any] | str | PathLike[str],
-) -> list[BindingLayout]:
-    """The program-binding layouts of a planning problem or a plan, by bucket id.
-
-    Empty without binding descriptors or without a reusable policy. Raises DerivationError,
-    with every fault in ``findings``, where the engine would refuse; DocumentError where there
-    is no document at all.
-    """
-    # Judging needs every rule of the memory families; compiling alone does not.
-    from ferrum_verify.derive.refusal import compile_or_refuse  # noqa: PLC0415
-
-    return compile_or_refuse(document)
 
 
 def binding_pools(memory: MemoryPlan) -> list[DynamicPool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.liveness import summarise_liveness
 from ferrum_verify.derive.pools import (
@@ -24,7 +24,6 @@ from ferrum_verify.sizes import minimum_bytes, quantize, resident_ceiling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from os import PathLike
 
     from ferrum_verify.documents.problem import (
         PlanningProblem,
@@ -33,19 +32,6 @@ if TYPE_CHECKING:
     )
     from ferrum_verify.documents.reusable import BucketSpec, ProgramPolicy
     from ferrum_verify.order import HappensBefore
-
-
-def derive_memory_plan(problem: dict[str, Any] | str | PathLike[str]) -> MemoryPlan:
-    """The memory plan that the engine derives from a planning problem.
-
-    ``problem`` is parsed JSON or the path of a document. ``to_wire()`` of the result is the
-    engine's JSON. Raises DerivationError, with every fault in ``findings``, where the engine
-    would refuse; DocumentError where there is no document at all.
-    """
-    # Judging needs every rule of the memory families; deriving alone does not.
-    from ferrum_verify.derive.refusal import derive_or_refuse  # noqa: PLC0415
-
-    return derive_or_refuse(problem).memory
 
 
 def derive_static(row: ProblemAllocation) -> StaticAllocation:

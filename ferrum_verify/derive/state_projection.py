@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.derive.checkpoint_layout import LayoutState, Place, Refusal, Unsupported
 from ferrum_verify.documents.demand import BoundedShapeBuckets, Tokens
 from ferrum_verify.documents.program import TokenScaled
-from ferrum_verify.resource_rows import describe_profile
+from ferrum_verify.rules.resource_rows import describe_profile
 from ferrum_verify.sizes import (
     SizeError,
     demand_bytes,

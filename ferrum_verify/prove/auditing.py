@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.checking import check_counterexample
+from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.prove import second_opinion
 from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.export import contradicted, write_obligations

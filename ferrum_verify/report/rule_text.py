@@ -61,7 +61,7 @@ def _judged_as(rule: Rule) -> str:
 
 
 def _example_lines(rule: Rule, example: Example) -> Iterator[str]:
-    from ferrum_verify.illustrations import illustrate  # noqa: PLC0415  (it runs an audit)
+    from ferrum_verify.samples.illustrations import illustrate  # noqa: PLC0415  (it runs an audit)
 
     shown = illustrate(rule)
     if shown is None:

@@ -24,6 +24,7 @@ _FAMILY_MODULES: dict[str, tuple[str, ...]] = {
     "graph": ("graph", "plan_graph", "work", "state_effects", "selection"),
     "value": ("value", "value_rows", "aliases", "retained"),
     "capacity": ("capacity", "plan_graph"),
+    "reusable": ("reusable", "captured_programs"),
     "integrity": ("integrity", "source_integrity", "proof"),
     "contract": (
         "declarations",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.node import MustAlias
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.node_ports import bindings_by_port
 from ferrum_verify.rules.ascending import first_fault
+from ferrum_verify.rules.node_ports import bindings_by_port
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence

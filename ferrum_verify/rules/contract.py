@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.resource_rows import ResourceRows
 from ferrum_verify.rules import (
     catalog_provenance,
     declarations,
@@ -17,6 +16,7 @@ from ferrum_verify.rules import (
     program_provenance,
     workspace,
 )
+from ferrum_verify.rules.resource_rows import ResourceRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

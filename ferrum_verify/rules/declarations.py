@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.findings import Example, Rule, pointer
-from ferrum_verify.resource_rows import describe_profile
+from ferrum_verify.rules.resource_rows import describe_profile
 from ferrum_verify.rules.storage_profiles import profile_fault
 from ferrum_verify.sizes import is_power_of_two
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule, pointer
-from ferrum_verify.resource_rows import describe_profile
+from ferrum_verify.rules.resource_rows import describe_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

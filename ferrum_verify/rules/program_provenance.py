@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.documents.primitives import variant_tag
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
-from ferrum_verify.node_ports import bindings_by_port
+from ferrum_verify.rules.node_ports import bindings_by_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ProgramState,
     )
     from ferrum_verify.findings import Finding
-    from ferrum_verify.resource_rows import ResourceRows
+    from ferrum_verify.rules.resource_rows import ResourceRows
     from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the program of a bundle"

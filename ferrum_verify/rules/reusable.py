@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ferrum_verify.canonical import bucket_id
 from ferrum_verify.derive.reusable import bucket_order, startup_capture_cases
 from ferrum_verify.documents.primitives import U64_MAX
-from ferrum_verify.documents.reusable import UniformDecode
-from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap, pointer
+from ferrum_verify.findings import Example, Finding, Rule, Swap, pointer
+from ferrum_verify.rules.captured_programs import check_programs
 from ferrum_verify.rules.pool import short
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.reusable import (
         BucketSpec,
         Capacity,
-        CapturedProgram,
         ProgramPolicy,
         ResolvedBucket,
         ReusableExecution,
@@ -160,95 +159,6 @@ NO_NODES = Rule(
     source=DERIVE,
     example=Example("problem", {"/nodes": [], "/dynamic_descriptors": []}),
 )
-PROGRAM_COUNT = Rule(
-    id="reusable.program-count",
-    summary="A program policy has 1 to 256 programs.",
-    why="The engine refuses others.",
-    fix="Leave programs out, or leave the policy out.",
-    source=POLICY,
-    example=Example("problem", {"/reusable_execution_policy/program_policy/programs": []}),
-)
-PROGRAM_ORDER = Rule(
-    id="reusable.program-order",
-    summary="Programs ascend by class, decode before prefill, then by their shape.",
-    why="The runtime looks programs up in this order, and the policy is hashed in it.",
-    fix="Sort the programs and remove repeated ones.",
-    source=POLICY,
-    example=Example(
-        "problem",
-        {
-            "/reusable_execution_policy/program_policy/programs/0": Swap(
-                "/reusable_execution_policy/program_policy/programs/1"
-            )
-        },
-    ),
-)
-PROGRAM_CLASS = Rule(
-    id="reusable.program-class",
-    summary="A program's shape belongs to one class.",
-    why="Of two classes with the same shape it is open which program runs a batch.",
-    fix="Remove the shape from one of the classes.",
-    source=POLICY,
-    example=Example(
-        "problem",
-        {
-            "/reusable_execution_policy/program_policy/programs/3": {
-                "class_id": "class/prefill",
-                "shape": {
-                    "topology": "uniform_decode",
-                    "request_capacity": 1,
-                    "token_capacity": 1,
-                    "query_tokens_per_sequence": 1,
-                },
-            },
-            "/reusable_execution_policy/program_policy/programs/2": Swap(
-                "/reusable_execution_policy/program_policy/programs/3"
-            ),
-        },
-    ),
-)
-PROGRAM_SHAPE = Rule(
-    id="reusable.program-shape",
-    summary="A program's shape is consistent in itself.",
-    why="A capture for a shape that no batch can have is never replayed.",
-    fix="Decode: token capacity is requests times query tokens. Prefill: processed tokens and "
-    "token capacity stay within the prompt. All counts but the processed tokens are positive.",
-    source=POLICY,
-    example=Example(
-        "problem", {"/reusable_execution_policy/program_policy/programs/1/shape/token_capacity": 3}
-    ),
-)
-PROGRAM_PREDECESSOR = Rule(
-    id="reusable.program-predecessor",
-    summary="A prefill that starts past token 0 has the program that gets it there.",
-    why="Its start is never reached by captured programs alone.",
-    fix="Add the prefill of the same class and prompt from 0 to where this one starts.",
-    source=POLICY,
-    example=Example("problem", {"/reusable_execution_policy/program_policy/programs/2": DELETE}),
-)
-PROGRAM_BUCKET = Rule(
-    id="reusable.program-bucket",
-    summary="Every program has a bucket of its class that covers its shape.",
-    why="A program without a bucket has no workspace to run in.",
-    fix="Add a bucket to the class, or enlarge its last one.",
-    source=POLICY,
-    example=Example(
-        "problem",
-        {
-            "/reusable_execution_policy/program_policy/programs/3/shape/token_capacity": 65,
-            "/reusable_execution_policy/program_policy/programs/3/shape/total_prompt_tokens": 129,
-            "/reusable_execution_policy/program_policy/programs/2/shape/total_prompt_tokens": 129,
-        },
-    ),
-)
-PROGRAM_PASSES = Rule(
-    id="reusable.program-passes",
-    summary="Start-up programs have at least one pass of each sort; on-demand ones 1, 1 and 0.",
-    why="A program that was not warmed up, captured and validated at start-up cannot be sealed.",
-    fix="Set warm-up, capture and replay-validation passes accordingly.",
-    source=POLICY,
-    example=Example("problem", {"/reusable_execution_policy/program_policy/warmup_passes": 0}),
-)
 
 
 def check_policy(
@@ -287,109 +197,11 @@ def check_policy(
         capacities: dict[str, list[Capacity]] = {}
         for class_id, capacity, _ in buckets:
             capacities.setdefault(class_id, []).append(capacity)
-        yield from _check_programs(program_policy, capacities, f"{at}/program_policy")
+        yield from check_programs(program_policy, capacities, f"{at}/program_policy")
 
 
 def _capacity(shape: tuple[int, int, int]) -> str:
     return f"{shape[0]:,} sequences, {shape[1]:,} tokens and {shape[2]:,} pages"
-
-
-def _program_key(program: CapturedProgram) -> tuple[str, int, tuple[int, ...]]:
-    return (program.class_id, *_shape_key(program))
-
-
-def _shape_key(program: CapturedProgram) -> tuple[int, tuple[int, ...]]:
-    shape = program.shape
-    if isinstance(shape, UniformDecode):
-        return 0, (
-            shape.request_capacity,
-            shape.token_capacity,
-            shape.query_tokens_per_sequence,
-        )
-    return 1, (shape.tokens_processed, shape.token_capacity, shape.total_prompt_tokens)
-
-
-def _describe(program: CapturedProgram) -> str:
-    shape = program.shape
-    if isinstance(shape, UniformDecode):
-        return (
-            f"the decode program of class `{program.class_id}` for {shape.request_capacity:,} "
-            f"requests of {shape.query_tokens_per_sequence:,} tokens"
-        )
-    return (
-        f"the prefill program of class `{program.class_id}` for {shape.token_capacity:,} tokens "
-        f"from {shape.tokens_processed:,} of {shape.total_prompt_tokens:,}"
-    )
-
-
-def _check_programs(
-    policy: ProgramPolicy, capacities: dict[str, list[Capacity]], at: str
-) -> Iterator[Finding]:
-    passes = (policy.warmup_passes, policy.capture_passes, policy.replay_validation_passes)
-    sealed = policy.catalog_lifetime == "startup_sealed"
-    if (sealed and not all(passes)) or (not sealed and passes != (1, 1, 0)):
-        yield PROGRAM_PASSES.finding(
-            f"a {policy.catalog_lifetime} catalog has {passes[0]:,} warm-up, {passes[1]:,} "
-            f"capture and {passes[2]:,} replay-validation passes",
-            at,
-        )
-    programs = policy.programs
-    if not 1 <= len(programs) <= 256:
-        yield PROGRAM_COUNT.finding(
-            f"the program policy has {len(programs):,} programs, not 1 to 256", f"{at}/programs"
-        )
-    keys = {_program_key(program) for program in programs}
-    class_of: dict[tuple[int, tuple[int, ...]], str] = {}
-    for index, program in enumerate(programs):
-        here = f"{at}/programs/{index}"
-        if index and _program_key(programs[index - 1]) >= _program_key(program):
-            yield PROGRAM_ORDER.finding(
-                f"{_describe(program)} does not ascend past the one before", here
-            )
-        owner = class_of.setdefault(_shape_key(program), program.class_id)
-        if owner != program.class_id:
-            yield PROGRAM_CLASS.finding(
-                f"{_describe(program)} has the shape of one of class `{owner}`", here
-            )
-        yield from _check_shape(program, keys, here)
-        shape = program.shape
-        requests = shape.request_capacity if isinstance(shape, UniformDecode) else 1
-        if not any(
-            capacity.maximum_sequences >= requests
-            and capacity.maximum_tokens >= shape.token_capacity
-            for capacity in capacities.get(program.class_id, ())
-        ):
-            yield PROGRAM_BUCKET.finding(
-                f"no bucket of class `{program.class_id}` covers {_describe(program)}", here
-            )
-
-
-def _check_shape(
-    program: CapturedProgram, keys: set[tuple[str, int, tuple[int, ...]]], at: str
-) -> Iterator[Finding]:
-    shape = program.shape
-    if isinstance(shape, UniformDecode):
-        product = shape.request_capacity * shape.query_tokens_per_sequence
-        if not product or product != shape.token_capacity:
-            yield PROGRAM_SHAPE.finding(
-                f"{_describe(program)} has a token capacity of {shape.token_capacity:,}, not the "
-                f"product {product:,}",
-                f"{at}/shape/token_capacity",
-                expected=product,
-                actual=shape.token_capacity,
-            )
-        return
-    end = shape.tokens_processed + shape.token_capacity
-    if not shape.token_capacity or end > shape.total_prompt_tokens:
-        yield PROGRAM_SHAPE.finding(
-            f"{_describe(program)} has no tokens, or ends past its prompt", f"{at}/shape"
-        )
-    start = shape.tokens_processed
-    predecessor = (program.class_id, 1, (0, start, shape.total_prompt_tokens))
-    if start and predecessor not in keys:
-        yield PROGRAM_PREDECESSOR.finding(
-            f"{_describe(program)} has no program that processes its first {start:,} tokens", at
-        )
 
 
 def check(facts: Facts) -> Iterator[Finding]:

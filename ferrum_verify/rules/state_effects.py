@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule, Swap
-from ferrum_verify.node_ports import bindings_by_value
 from ferrum_verify.rules.ascending import first_fault
+from ferrum_verify.rules.node_ports import bindings_by_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ferrum_verify.documents.node import PlanNode, StateEffect, ValueBinding
     from ferrum_verify.findings import Finding
-    from ferrum_verify.resource_rows import ResourceRows
+    from ferrum_verify.rules.resource_rows import ResourceRows
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (state effects)"
 _EFFECT = "/plan/payload/nodes/2/state_effects/0"

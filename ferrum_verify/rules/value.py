@@ -10,9 +10,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.resource_rows import ResourceRows
 from ferrum_verify.rules import aliases, retained, value_rows
 from ferrum_verify.rules.aliases import AliasClasses
+from ferrum_verify.rules.resource_rows import ResourceRows
 from ferrum_verify.rules.value_uses import Definition, collect
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.resource_rows import describe_profile
 from ferrum_verify.rules import estimates
 from ferrum_verify.rules.integrity import estimate_holds
+from ferrum_verify.rules.resource_rows import describe_profile
 from ferrum_verify.rules.workspace_ceilings import (
     Ceilings,
     Workspace,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
-    from ferrum_verify.resource_rows import ResourceRows
+    from ferrum_verify.rules.resource_rows import ResourceRows
     from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"

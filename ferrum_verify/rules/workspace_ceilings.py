@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.documents.node import PlanNode, WorkspaceEstimate
     from ferrum_verify.findings import Finding
-    from ferrum_verify.resource_rows import ResourceRows, Row
+    from ferrum_verify.rules.resource_rows import ResourceRows, Row
     from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"

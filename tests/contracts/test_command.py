@@ -126,8 +126,8 @@ def test_every_location_is_in_its_document(folder: Path) -> None:
     """Code scanning shows a finding at its line; a pointer that leads nowhere has none."""
     from ferrum_verify.contracts import check_rules, plan_rules
     from ferrum_verify.contracts import rules as breaking
-    from ferrum_verify.examples import broken_document, report_of
     from ferrum_verify.findings import Rule
+    from ferrum_verify.samples.examples import broken_document, report_of
 
     for module in (breaking, plan_rules, check_rules):
         for rule in vars(module).values():

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrum_verify.checking import check_counterexample
 from ferrum_verify.contracts import compare_contracts
 from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.counterexamples.checking import check_counterexample
 from tests.contracts.catalogs import BREAKING, KINDS, Kind, changed, contract_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferrum_verify.contracts import compare_contracts
-from ferrum_verify.restamp import restamp
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.restamp import restamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

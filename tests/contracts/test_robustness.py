@@ -11,8 +11,8 @@ import pytest
 
 from ferrum_verify import DocumentError
 from ferrum_verify.contracts import check_contracts, compare_contracts
-from ferrum_verify.restamp import restamp
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.restamp import restamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ import pytest
 
 from ferrum_verify.documents import read_past
 from ferrum_verify.documents.parse import MAXIMUM_ROWS, subject_of
-from ferrum_verify.examples import apply_edits
 from ferrum_verify.findings import DELETE
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import apply_edits
 from tests.vectors import cases, fragment_of
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import pytest
 from ferrum_verify import Limits, Proving, audit
 from ferrum_verify.auditing import judge
 from ferrum_verify.documents.parse import subject_of
-from ferrum_verify.examples import apply_edits
 from ferrum_verify.limits import Proving as ProvingRecord
 from ferrum_verify.prove import auditing, prover, second_opinion
 from ferrum_verify.prove.auditing import prove_subject
 from ferrum_verify.prove.obligation import Proved, Refuted
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import apply_edits
 from tests.vectors import cases, fragment_of, scale
 
 if TYPE_CHECKING:

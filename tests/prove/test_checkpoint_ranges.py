@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ferrum_verify.checking import check_counterexample
+from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.limits import Limits
 from ferrum_verify.prove.checkpoint_ranges import Copied, range_claims
 from ferrum_verify.prove.obligation import Proved, Refuted

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrum_verify.checking import check_counterexample
 from ferrum_verify.counterexamples import Shape
+from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.documents.parse import subject_of
-from ferrum_verify.examples import apply_edits
 from ferrum_verify.limits import Limits
 from ferrum_verify.prove import claims
 from ferrum_verify.prove.arenas import layout_claims, owner_claims
@@ -23,6 +22,7 @@ from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
 from ferrum_verify.prove.prover import Proof, prove
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import apply_edits
 
 if TYPE_CHECKING:
     from ferrum_verify.derive.bindings import BindingLayout

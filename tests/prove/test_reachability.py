@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models
-from ferrum_verify.checking import check_counterexample
+from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.findings import DELETE
 from ferrum_verify.limits import Limits
 from ferrum_verify.prove.divisibility import Span

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import models
-from ferrum_verify.checking import check_counterexample
+from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.derive.checkpoint_layout import Place, SequenceCheckpoint, Unsupported
 from ferrum_verify.derive.spans import NoCommonSpan, merge_spans

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING
 
 from ferrum_verify.auditing import audit
-from ferrum_verify.examples import broken_document
 from ferrum_verify.report.model import DocumentReport, Report
 from ferrum_verify.rules import catalogue
+from ferrum_verify.samples.examples import broken_document
 
 if TYPE_CHECKING:
     from pathlib import Path

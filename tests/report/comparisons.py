@@ -6,8 +6,8 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.contracts import compare_contracts
-from ferrum_verify.restamp import restamp
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.restamp import restamp
 
 if TYPE_CHECKING:
     from ferrum_verify.report.model import Report

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from ferrum_verify.examples import apply_edits
 from ferrum_verify.findings import Finding
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.model import DocumentReport, Report
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import apply_edits
 from tests.report.broken_plans import report_of_files
 
 

@@ -8,11 +8,11 @@ import pytest
 
 import models
 from ferrum_verify.auditing import audit
-from ferrum_verify.examples import apply_edits
 from ferrum_verify.frontier import capacity_of, fits
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.headroom import headroom
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import apply_edits
 
 
 def test_both_ends_of_the_frontier() -> None:

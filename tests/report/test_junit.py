@@ -6,12 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from ferrum_verify.examples import apply_edits
 from ferrum_verify.findings import Finding
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.model import DocumentReport, Obligations, Report
 from ferrum_verify.rules import catalogue
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import apply_edits
 from tests.report.broken_plans import report_of_files
 from tests.report.test_model import COUNTEREXAMPLES
 

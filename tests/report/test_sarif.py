@@ -16,12 +16,12 @@ import pytest
 
 from ferrum_verify.auditing import audit
 from ferrum_verify.counterexamples import LiveResource, ScheduleCounterexample, ScheduledNode
-from ferrum_verify.examples import apply_edits
 from ferrum_verify.findings import Finding
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.model import DocumentReport, Report
 from ferrum_verify.rules import catalogue
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import apply_edits
 from tests.report.broken_plans import report_of_examples, report_of_files
 from tests.report.test_model import COUNTEREXAMPLES
 

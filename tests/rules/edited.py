@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.auditing import audit
-from ferrum_verify.examples import broken_document
 from ferrum_verify.findings import Example
+from ferrum_verify.samples.examples import broken_document
 
 if TYPE_CHECKING:
     from ferrum_verify.findings import Finding

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ferrum_verify.auditing import audit
-from ferrum_verify.examples import report_of
 from ferrum_verify.rules import catalogue
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import report_of
 
 if TYPE_CHECKING:
     from ferrum_verify.findings import Rule

@@ -14,8 +14,8 @@ from ferrum_verify.number_notation import (
     differing_ordered_fingerprint,
     engine_float,
 )
-from ferrum_verify.restamp import restamp
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.restamp import restamp
 from tests.rules.edited import NODES, broken, edited, faults, rules
 
 PAYLOAD = "/plan/payload"

@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from ferrum_verify.examples import apply_edits
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import apply_edits
 
 ROOT = Path(__file__).parents[2]
 """The top of this project."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from ruamel.yaml import YAML
 
-from ferrum_verify.pull_request_comment import MARK
+from ferrum_verify.integrations.pull_request_comment import MARK
 from ferrum_verify.samples import sample
 from tests.tools.github_service import TOKEN
 from tests.tools.repository import FAULTY, NARROWED, ROOT, edited, environment, git, repository

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ferrum_verify.cli import run
-from ferrum_verify.examples import apply_edits
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import apply_edits
 
 FAULTS: dict[str, Any] = {"/memory/static_bytes": 1, "/nodes/3/dependencies": []}
 

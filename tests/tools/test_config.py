@@ -9,11 +9,11 @@ import pytest
 
 from ferrum_verify import auditing
 from ferrum_verify.cli import run
-from ferrum_verify.config import Settings, SettingsError, find_settings, read_settings
-from ferrum_verify.examples import apply_edits
+from ferrum_verify.integrations.config import Settings, SettingsError, find_settings, read_settings
 from ferrum_verify.limits import Limits
 from ferrum_verify.report.model import DocumentReport
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import apply_edits
 
 if TYPE_CHECKING:
     from pathlib import Path

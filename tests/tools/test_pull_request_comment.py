@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrum_verify.pull_request_comment import MARK, CommentError, main, post_comment
+from ferrum_verify.integrations.pull_request_comment import MARK, CommentError, main, post_comment
 from tests.tools.github_service import Service
 
 if TYPE_CHECKING:

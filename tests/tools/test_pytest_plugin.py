@@ -73,11 +73,12 @@ def project(tmp_path: Path) -> Path:
 def run_tests(project: Path) -> tuple[dict[str, str], str]:
     """What became of each test, and the log."""
     installed = any(
-        each.value == "ferrum_verify.pytest_plugin" for each in entry_points(group="pytest11")
+        each.value == "ferrum_verify.integrations.pytest_plugin"
+        for each in entry_points(group="pytest11")
     )
     command = [sys.executable, "-m", "pytest", "-rA", "-p", "no:cacheprovider"]
     if not installed:
-        command += ["-p", "ferrum_verify.pytest_plugin"]
+        command += ["-p", "ferrum_verify.integrations.pytest_plugin"]
     done = subprocess.run(
         command, cwd=project, env=environment(), capture_output=True, text=True, check=False
     )

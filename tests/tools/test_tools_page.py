@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from ruamel.yaml import YAML
 
-from ferrum_verify.config import read_settings
+from ferrum_verify.integrations.config import read_settings
 from ferrum_verify.limits import Limits
 from ferrum_verify.report.formats import FORMATS
 from ferrum_verify.samples import sample
@@ -112,7 +112,7 @@ def test_workflow_and_hooks(tmp_path: Path) -> None:
 def test_the_fixture_is_used_as_shown(folder: Path) -> None:
     (text,) = blocks("python")
     write(folder, {"test_plan.py": text, "plans/decoder.json": sample("fragment")})
-    plugin = ["-p", "ferrum_verify.pytest_plugin"]
+    plugin = ["-p", "ferrum_verify.integrations.pytest_plugin"]
     code = (
         "import sys, pytest\n"
         "from importlib.metadata import entry_points\n"

@@ -12,22 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ferrum_verify.auditing import audit
-from ferrum_verify.baseline import compare
 from ferrum_verify.contracts import check_contracts, compare_contracts
 from ferrum_verify.contracts.sources import PlanSource, read_plans, read_sound_catalog
 from ferrum_verify.documents.json_text import printable
 from ferrum_verify.documents.kinds import detect
 from ferrum_verify.documents.load import read_documents
 from ferrum_verify.errors import DocumentError
+from ferrum_verify.integrations.baseline import compare
 from ferrum_verify.number_notation import differing_ordered_fingerprint
 from ferrum_verify.report.model import DocumentReport, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ferrum_verify.baseline import Baseline
-    from ferrum_verify.config import Settings
-    from ferrum_verify.git_changes import Branch, ChangedFile
+    from ferrum_verify.integrations.baseline import Baseline
+    from ferrum_verify.integrations.config import Settings
+    from ferrum_verify.integrations.git_changes import Branch, ChangedFile
 
 
 _WITHOUT_CATALOG = ("fragment", "memory-plan", "problem")

@@ -1,9 +1,9 @@
-"""Deriving from a document, or refusing it with every reason."""
+"""Deriving: what the engine would make of a document, or every reason why it would refuse."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.collection import collection_paused
 from ferrum_verify.derive.bindings import BindingLayout, binding_pools, compile_layouts
@@ -12,21 +12,12 @@ from ferrum_verify.documents.parse import subject_of
 from ferrum_verify.errors import DerivationError, DocumentError, summarise
 from ferrum_verify.facts import Facts
 from ferrum_verify.judge import derive_subject, has_errors, judge_memory
-from ferrum_verify.order import HappensBefore
 from ferrum_verify.rules import binding
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
     from ferrum_verify.subject import Subject
-
-
-class Derivation(NamedTuple):
-    """A derived memory plan, the subject that it belongs to and the order of its nodes."""
-
-    memory: MemoryPlan
-    subject: Subject
-    order: HappensBefore
 
 
 def read_subject(
@@ -51,31 +42,29 @@ def read_subject(
 
 
 @collection_paused()
-def derive_or_refuse(document: dict[str, Any] | str | os.PathLike[str]) -> Derivation:
-    """What the engine derives from a planning problem; see ``derive_memory_plan``."""
-    subject, findings = read_subject(document)
-    if subject.kind != "problem":
-        raise DerivationError(f"a {subject.kind} is no planning problem")
-    derived, faults = derive_subject(subject)
-    findings += faults
-    if derived is None or derived.memory is None or has_errors(findings):
-        raise DerivationError(summarise(findings), findings)
-    assert derived.nodes is not None
-    return Derivation(derived.memory, derived, HappensBefore(derived.nodes))
+def derive_memory_plan(document: dict[str, Any] | str | os.PathLike[str]) -> MemoryPlan:
+    """The memory plan that the engine derives from a planning problem.
+
+    ``document`` is parsed JSON or the path of a document. ``to_wire()`` of the result is the
+    engine's JSON. Raises DerivationError, with every fault in ``findings``, where the engine
+    would refuse; DocumentError where a path holds no document at all.
+    """
+    subject, findings = _read(document)
+    return _derived(subject, findings)[1]
 
 
 @collection_paused()
-def compile_or_refuse(
+def compile_program_bindings(
     document: dict[str, Any] | str | os.PathLike[str],
 ) -> list[BindingLayout]:
-    """The binding layouts of a problem or plan; see ``compile_program_bindings``."""
-    subject, findings = read_subject(document)
+    """The program-binding layouts of a planning problem or a plan, by bucket id.
+
+    Empty without binding descriptors or without a reusable policy. Raises as
+    ``derive_memory_plan`` does.
+    """
+    subject, findings = _read(document)
     if subject.kind == "problem":
-        derived, faults = derive_subject(subject)
-        findings += faults
-        if derived is None or derived.memory is None or has_errors(findings):
-            raise DerivationError(summarise(findings), findings)
-        facts = Facts(derived, derived.memory, "fenced")
+        facts = Facts(*_derived(subject, findings), "fenced")
         findings = list(binding.check(facts))
     else:
         if subject.nodes is None and not findings:
@@ -95,3 +84,23 @@ def compile_or_refuse(
     if not pools or facts.order is None:
         return []
     return compile_layouts(pools[0], facts.memory, facts.order)
+
+
+def _read(document: dict[str, Any] | str | os.PathLike[str]) -> tuple[Subject, list[Finding]]:
+    try:
+        return read_subject(document)
+    except DocumentError as error:
+        if isinstance(document, str | os.PathLike):
+            raise
+        # A value at hand that is no document is one more thing that the engine would refuse.
+        raise DerivationError(str(error), error.findings) from None
+
+
+def _derived(subject: Subject, findings: list[Finding]) -> tuple[Subject, MemoryPlan]:
+    if subject.kind != "problem":
+        raise DerivationError(f"a {subject.kind} is no planning problem")
+    derived, faults = derive_subject(subject)
+    findings += faults
+    if derived is None or derived.memory is None or has_errors(findings):
+        raise DerivationError(summarise(findings), findings)
+    return derived, derived.memory

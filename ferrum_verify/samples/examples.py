@@ -6,8 +6,8 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.findings import Delete, Swap
-from ferrum_verify.restamp import restamp
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.restamp import restamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

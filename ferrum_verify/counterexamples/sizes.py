@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ferrum_verify.checking import Document
+    from ferrum_verify.counterexamples.document import Document
 
 MAXIMUM = 2**64 - 1
 

@@ -7,9 +7,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.examples import apply_edits, report_of
 from ferrum_verify.findings import Delete, Finding, Swap
 from ferrum_verify.samples import sample
+from ferrum_verify.samples.examples import apply_edits, report_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -44,7 +44,7 @@ def ferrum_audit(pytestconfig: pytest.Config) -> Audit:
     """Audit a plan; the test fails with the report unless it is verified."""
     # Every test run of a project loads this file, and few of its tests use the fixture.
     from ferrum_verify.auditing import audit  # noqa: PLC0415
-    from ferrum_verify.config import SettingsError, find_settings  # noqa: PLC0415
+    from ferrum_verify.integrations.config import SettingsError, find_settings  # noqa: PLC0415
     from ferrum_verify.report.formats import Screen, render  # noqa: PLC0415
 
     try:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.checking_sizes import check_overlap, check_shape
-from ferrum_verify.checking_spans import check_span, check_state_overlap
+from ferrum_verify.counterexamples.document import Document
+from ferrum_verify.counterexamples.sizes import check_overlap, check_shape
+from ferrum_verify.counterexamples.spans import check_span, check_state_overlap
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample
@@ -37,21 +38,6 @@ def check_counterexample(
         return check(Document(document), wire, execution)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError):
         return False
-
-
-class Document:
-    """The parts of a document's JSON that counterexamples speak of."""
-
-    def __init__(self, value: dict[str, Any]) -> None:
-        plan = value.get("plan", value)
-        payload = plan.get("payload", plan)
-        self.value = value
-        self.payload = payload
-        self.nodes: list[dict[str, Any]] = payload.get("nodes", [])
-        self.memory: dict[str, Any] = payload.get("memory", payload)
-        self.descriptors: dict[str, dict[str, Any]] = {
-            row["base_resource_id"]: row for row in self.memory.get("dynamic_descriptors", [])
-        }
 
 
 def _check_schedule(document: Document, wire: dict[str, Any], execution: Execution) -> bool:

@@ -1,8 +1,8 @@
 """The comment on a pull request: one, written anew each time, never a second one.
 
-``python -m ferrum_verify.pull_request_comment FILE`` is a step of the GitHub Action. It takes
-what GitHub sets for a step (``GITHUB_API_URL``, ``GITHUB_REPOSITORY``), ``PULL_REQUEST``, the
-number, and ``GITHUB_TOKEN``.
+``python -m ferrum_verify.integrations.pull_request_comment FILE`` is a step of the GitHub
+Action. It takes what GitHub sets for a step (``GITHUB_API_URL``, ``GITHUB_REPOSITORY``),
+``PULL_REQUEST``, the number, and ``GITHUB_TOKEN``.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ def _ask(method: str, address: str, token: str, body: Any = None) -> Any:
 def main(arguments: Sequence[str]) -> int:
     """Post the Markdown of a file; 2 where that fails."""
     if len(arguments) != 1:
-        print("usage: python -m ferrum_verify.pull_request_comment FILE", file=sys.stderr)
+        print(
+            "usage: python -m ferrum_verify.integrations.pull_request_comment FILE", file=sys.stderr
+        )
         return 2
     try:
         text = Path(arguments[0]).read_text(encoding="utf-8")
