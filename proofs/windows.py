@@ -77,7 +77,7 @@ THEOREMS = (
         ),
         theory="functions, integers",
         holds_for="every plan and every schedule",
-        rests=(),
+        rests=("ferrum_verify.prove.windows:Window",),
         rules=("slot.shared-while-live", "liveness.rows-overlap"),
         checks=windows,
     ),

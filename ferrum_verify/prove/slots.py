@@ -7,7 +7,7 @@ Members are taken by first user. Under ``concurrent``, "all of one before all of
 transitive, so neighbours are asked, and others only where a neighbour is refuted. Under
 ``fenced`` the last user of one must come before the first of the other, which carries over a
 third member only if that one's own first user comes before its last; that is asked as well.
-The theorems of ``proofs/order.py`` say so for every plan.
+The theorems of ``proofs/neighbours.py`` say so for every plan.
 """
 
 from __future__ import annotations
