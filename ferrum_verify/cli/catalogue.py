@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--family", type=click.Choice(get_args(Family)), help="Only the rules of FAMILY.")
 @click.option(
     "--format", "format_name", type=click.Choice(["text", "json"]), default="text",
-    show_default=True, help="A table, or the rules with all of their documentation as data.",
+    show_default=True, help="A list, or the rules with all of their documentation as data.",
 )  # fmt: skip
 @OUTPUT_OPTION
 def rules(family: str | None, format_name: str, output: Path | None) -> int:
@@ -35,9 +35,9 @@ def rules(family: str | None, format_name: str, output: Path | None) -> int:
     if format_name == "json":
         text = json.dumps([_as_data(rule) for rule in chosen], indent=2) + "\n"
     else:
-        from ferrum_verify.report.rule_text import rule_table  # noqa: PLC0415
+        from ferrum_verify.report.rule_text import rule_list  # noqa: PLC0415
 
-        text = rule_table(chosen, screen_of(sys.stdout, output))
+        text = rule_list(chosen, screen_of(sys.stdout, output))
     emit(text, output)
     return 0
 

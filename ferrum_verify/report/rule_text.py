@@ -1,11 +1,10 @@
-"""The rules in words: the table of all, and the page of one."""
+"""The rules in words: the list of all, and the page of one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from ferrum_verify.documents.json_text import printable
@@ -20,15 +19,13 @@ if TYPE_CHECKING:
     from ferrum_verify.report.formats import Screen
 
 
-def rule_table(rules: Sequence[Rule], screen: Screen) -> str:
-    """A line for each rule: its id, how it is judged, and what it says."""
+def rule_list(rules: Sequence[Rule], screen: Screen) -> str:
+    """Each rule: its id, how a breach is judged, and what is checked."""
     sheet = Sheet(screen)
-    table = Table(box=None, padding=(0, 1), header_style="dim", pad_edge=False)
-    for column, ratio in (("Rule", 3), ("Judged as", 2), ("What a finding says", 6)):
-        table.add_column(column, overflow="fold", ratio=ratio)
     for rule in rules:
-        table.add_row(Text(rule.id, style="bold"), _judged_as(rule), Text(rule.summary))
-    sheet.add(table)
+        judged = (_judged_as(rule), "dim")
+        sheet.add(Text.assemble((rule.id, "bold"), "  ", judged, overflow="fold"))
+        sheet.add(Padding(Text(rule.summary), (0, 0, 0, 2)))
     return sheet.text()
 
 
