@@ -1,7 +1,5 @@
 """A bundle: a plan with the documents that it was compiled from."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field, model_validator

@@ -1,7 +1,5 @@
 """The capability catalog: a device, its operations, and who provides them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue

@@ -1,9 +1,8 @@
 """What a program, a provider and a state declare about sequence checkpoints."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_serializer, model_validator
 from pydantic_core import PydanticCustomError
@@ -20,9 +19,6 @@ from ferrum_verify.documents.primitives import (
 )
 from ferrum_verify.documents.storage import StorageProfile
 from ferrum_verify.rules.storage_profiles import profile_fault
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 InputDependency = Literal["exact_token_prefix", "entire_token_input"]
 PartitionNumerics = Literal[

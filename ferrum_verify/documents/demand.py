@@ -4,8 +4,6 @@ A descriptor's *demand* carries the runtime's ceilings; a provider's *size formu
 same without those of sequences and tokens, which the plan binds.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from pydantic import Discriminator, Field, Tag

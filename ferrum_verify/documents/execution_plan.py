@@ -1,7 +1,5 @@
 """The full execution plan: nodes, memory and where they came from."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

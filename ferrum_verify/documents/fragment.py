@@ -1,7 +1,5 @@
 """A plan fragment: nodes and memory, without provenance."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

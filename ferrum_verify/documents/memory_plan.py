@@ -1,7 +1,5 @@
 """The memory plan: static rows, dynamic descriptors, pools and reusable execution."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, model_serializer
@@ -55,9 +53,7 @@ Kind = Annotated[
     Discriminator(variant_tag),
 ]
 
-LivenessMode = Literal[
-    "no_invocation_resources", "total_order_reuse", "conservative_concurrent"
-]
+LivenessMode = Literal["no_invocation_resources", "total_order_reuse", "conservative_concurrent"]
 SlotKind = Literal["dedicated", "ordered_single_fence_step_wave"]
 
 

@@ -1,7 +1,5 @@
 """Nodes: what a plan fragment needs of them, and all that a full execution plan holds."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag

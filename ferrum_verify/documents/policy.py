@@ -1,7 +1,5 @@
 """The runtime policy: how much memory a plan may take, and how work is admitted."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -4,8 +4,6 @@ Everything is strict: a boolean is not an integer, ``48.0`` is not 48, and a num
 is no number. Objects refuse unknown and missing fields.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (

@@ -1,7 +1,5 @@
 """The planning problem: what the engine's memory planner is given."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field
@@ -62,5 +60,3 @@ class PlanningProblem(WireModel):
     nodes: Annotated[tuple[FragmentNode, ...], Field(strict=False)]
     reusable_execution_policy: ProblemReusableExecution | None = None
     retained_completion_resources: Annotated[tuple[Identity, ...], Field(strict=False)] = ()
-
-

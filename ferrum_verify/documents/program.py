@@ -1,7 +1,5 @@
 """The model program: operations in blocks, states, weights, inputs and outputs."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Discriminator, Field, JsonValue, Tag

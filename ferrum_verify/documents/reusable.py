@@ -4,8 +4,6 @@ The same program policy and capacities stand in a runtime policy, in a planning 
 in a memory plan, so they live in a file of their own.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_serializer

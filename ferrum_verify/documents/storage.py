@@ -1,7 +1,5 @@
 """Storage profiles: which allocator backs a resource, and how the kernel sees its bytes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import Discriminator, Field, Tag, WrapValidator

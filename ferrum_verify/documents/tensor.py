@@ -1,7 +1,5 @@
 """Tensors and the layouts of their bytes."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
