@@ -10,6 +10,7 @@ from ferrum_verify.contracts.changed_lists import list_change
 from ferrum_verify.contracts.spans import smallest_refused, span_counterexample, span_words
 from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.findings import pointer
+from ferrum_verify.report.wording import plural
 from ferrum_verify.rules.resource_rows import describe_profile
 
 if TYPE_CHECKING:
@@ -193,14 +194,16 @@ def _span_changes(span: ChangedSpan) -> Iterator[Finding]:
     refused, gained = smallest_refused(base, head), smallest_refused(head, base)
     if refused is not None:
         yield span.narrowed.finding(
-            f"{owner} refuses a {span.side} of {refused:,} tokens, which BASE permits: {change}.",
+            f"{owner} refuses a {span.side} of {plural(refused, 'token')}, which BASE permits: "
+            f"{change}.",
             span.place,
             counterexample=span_counterexample(base, head, refused),
             **written,
         )
     if gained is not None:
         yield span.widened.finding(
-            f"{owner} permits a {span.side} of {gained:,} tokens, which BASE refuses: {change}.",
+            f"{owner} permits a {span.side} of {plural(gained, 'token')}, which BASE refuses: "
+            f"{change}.",
             span.place,
             **written,
         )

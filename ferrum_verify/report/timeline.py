@@ -11,7 +11,7 @@ from ferrum_verify.counterexamples import (
     SpanCounterexample,
 )
 from ferrum_verify.documents.json_text import printable
-from ferrum_verify.report.wording import shortened
+from ferrum_verify.report.wording import plural, shortened
 from ferrum_verify.sizes import describe
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _extent(extent: ByteRange) -> str:
 
 def _span(span: SpanCounterexample) -> list[str]:
     if span.tokens is not None:
-        subject = f"{span.tokens:,} tokens"
+        subject = plural(span.tokens, "token")
     else:
         subject = (
             f"a boundary at {span.boundary or 0:,} of a {span.prompt or 0:,}-token prompt, "
