@@ -1,6 +1,7 @@
 """Puts what commands print today into the pages: ``python -m tests.docs.refresh [PAGE]…``.
 
-What a page shows with lines left out stays as it is while it is still true.
+What a page shows with lines left out stays as it is while it is still true. Where it is not, the
+tables of a report are left out again; anything else is left to the writer.
 """
 
 from __future__ import annotations
@@ -8,9 +9,13 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.docs.pages import ELSEWHERE, ROOT, Page, page, pages
 from tests.docs.sessions import Session, agree, followed
+
+if TYPE_CHECKING:
+    from tests.docs.pages import Command
 
 
 def refreshed(old: Page) -> str:
@@ -24,13 +29,19 @@ def refreshed(old: Page) -> str:
                 print("".join(outputs), end="")
                 continue
             new = "".join(
-                each.written + (each.shown if agree(each.shown, printed) else printed)
+                each.written + (each.shown if agree(each.shown, printed) else cut(each, printed))
                 for each, printed in zip(block.commands, outputs, strict=True)
             )
             start = block.start + shift
             text = text[:start] + new + text[start + len(block.body) :]
             shift += len(new) - len(block.body)
     return text
+
+
+def cut(command: Command, printed: str) -> str:
+    """What is printed, without the tables of a report where the page left them out."""
+    head, tables, _ = printed.partition("\n  Pools: ")
+    return f"{head}…\n" if tables and command.shown.endswith("\n…\n") else printed
 
 
 def main(names: list[str]) -> None:

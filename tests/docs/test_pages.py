@@ -12,8 +12,8 @@ import pytest
 
 from ferrum_verify.cli import commands
 from ferrum_verify.contracts.command import contracts_group
-from tests.docs.pages import ELSEWHERE, ROOT, anchor, page, pages
-from tests.docs.refresh import refreshed
+from tests.docs.pages import ELSEWHERE, ROOT, Command, anchor, page, pages
+from tests.docs.refresh import cut, refreshed
 from tests.docs.sessions import Session, agree, followed, settled
 
 if TYPE_CHECKING:
@@ -158,6 +158,12 @@ def test_a_wrong_page_is_seen_and_set_right(tmp_path: Path) -> None:
     assert outputs[2] == "1\n"
     assert "Expected:\n    3\nGot:\n    2" in outputs[3]
     assert f"$ ferrum-verify --version\n{page_version()}$ false\n$ echo $?\n1\n" in refreshed(wrong)
+
+
+def test_tables_that_were_left_out_are_left_out_again() -> None:
+    printed = "VERIFIED\n  no findings\n\n  Pools: sharing saves\n Pool  Holds\n"
+    assert cut(Command("", "", "VIOLATED\n…\n"), printed) == "VERIFIED\n  no findings\n…\n"
+    assert cut(Command("", "", "VIOLATED\n"), printed) == printed
 
 
 def page_version() -> str:

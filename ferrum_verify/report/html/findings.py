@@ -11,7 +11,7 @@ from ferrum_verify.documents.json_text import printable
 from ferrum_verify.findings import Family
 from ferrum_verify.report.html.places import named_place, place_of
 from ferrum_verify.report.html.schedules import counterexample_data, counterexample_text
-from ferrum_verify.report.wording import value_text
+from ferrum_verify.report.wording import sentence, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,12 +134,8 @@ def _view(number: int, finding: Finding, drawn: Drawn | None) -> FindingView:
 
 def message_pieces(message: str, drawn: Drawn | None) -> tuple[Piece, ...]:
     """The message as a sentence, with the names in backticks that the picture shows as links."""
-    text = printable(message)
-    text = text[:1].upper() + text[1:]
-    if not text.endswith((".", "!", "?")):
-        text += "."
     pieces = []
-    for index, part in enumerate(_QUOTED.split(text)):
+    for index, part in enumerate(_QUOTED.split(sentence(message))):
         if index % 2:
             place = named_place(part, drawn.names) if drawn is not None else None
             pieces.append(Piece(part, quoted=True, place=place))
