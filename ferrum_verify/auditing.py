@@ -98,10 +98,12 @@ def _audit(
     findings += faults
     judged = time.perf_counter()
     obligations = None
+    interrupted = False
     if prove and facts is not None:
         proof = _prove(loaded.value, subject, facts, findings, proving)
         if proof is not None:
             findings, obligations = list(proof.findings), proof.obligations
+            interrupted = proof.interrupted
     proved = time.perf_counter()
     return DocumentReport(
         source=loaded.source,
@@ -116,6 +118,7 @@ def _audit(
             "check": judged - parsed,
         }
         | ({} if obligations is None else {"prove": proved - judged}),
+        interrupted=interrupted,
         subject=subject,
         path=loaded.path,
         line=loaded.line,
@@ -134,7 +137,11 @@ def _prove(
 
     if subject.problem is not None and subject.memory is not None:
         # What is claimed of a problem is claimed of the plan that is derived from it.
-        document = {"nodes": document["nodes"], "memory": subject.memory.to_wire()}
+        document = {
+            "nodes": document["nodes"],
+            "memory": subject.memory.to_wire(),
+            "retained_completion_resources": sorted(subject.retained),
+        }
     return prove_subject(
         subject,
         document,

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+LEAST_MEMORY_MIB = 256
+"""Below it the solver's own tables do not fit, and it ends the process."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How long the solver may take, in seconds, and how much memory it may hold, in MiB."""
@@ -16,6 +20,11 @@ class Limits:
     obligation_seconds: float = 10.0
     document_seconds: float = 120.0
     memory_mib: int = 1536
+
+    def __post_init__(self) -> None:
+        """Refuse a memory limit under which the solver cannot even start safely."""
+        if self.memory_mib < LEAST_MEMORY_MIB:
+            raise ValueError(f"the solver needs at least {LEAST_MEMORY_MIB} MiB")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

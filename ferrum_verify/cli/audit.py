@@ -121,6 +121,9 @@ def audit(
             for report in _reports(documents, execution, proving if prove else None, advance):
                 keep = len(done) < _KEPT_SUBJECTS
                 done.append(report if keep else replace(report, subject=None))
+                if report.interrupted:
+                    interrupted = True
+                    break
     except KeyboardInterrupt:
         interrupted = True
     whole = Report(execution=execution, documents=tuple(done))

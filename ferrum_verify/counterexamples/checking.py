@@ -30,13 +30,12 @@ def check_counterexample(
     its nodes in plan order, and under ``in-order`` run them one after another. False, never an
     exception, for anything that does not hold or cannot be evaluated.
     """
-    wire = counterexample if isinstance(counterexample, dict) else counterexample.to_wire()
-    check = _CHECKS.get(wire.get("kind", ""))
-    if check is None:
-        return False
     try:
-        return check(Document(document), wire, execution)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError):
+        wire = counterexample if isinstance(counterexample, dict) else counterexample.to_wire()
+        if execution not in ("in-order", "fenced", "concurrent"):
+            return False
+        return _CHECKS[wire["kind"]](Document(document), wire, execution)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
         return False
 
 
@@ -58,7 +57,7 @@ def _check_schedule(document: Document, wire: dict[str, Any], execution: Executi
             bound = times[earlier][1] if execution == "in-order" else times[earlier][0]
             if times[later][0] < bound:
                 return False
-    if wire["left"]["resource"] == wire["right"]["resource"]:
+    if type(wire["at"]) is not int or wire["left"]["resource"] == wire["right"]["resource"]:
         return False
     for side in (wire["left"], wire["right"]):
         users = [name for name, node in nodes.items() if side["resource"] in node["resources"]]

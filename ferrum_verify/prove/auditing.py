@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.prove import second_opinion
 from ferrum_verify.prove.claims import claims_of, plan_of
-from ferrum_verify.prove.export import contradicted, write_obligations
+from ferrum_verify.prove.export import second_opinions, write_obligations
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.report.model import Obligations
@@ -107,25 +107,31 @@ def _merge(findings: Sequence[Finding], proof: Proof, *, judged: bool) -> tuple[
 
 
 def _same_fault(findings: list[Finding], verdict: Verdict) -> int | None:
-    rule, names = verdict.obligation.rule.id, set(verdict.obligation.names)
+    """The concrete finding of the fault that a refuted claim speaks of."""
+    obligation = verdict.obligation
+    names = set(obligation.names)
     for index, finding in enumerate(findings):
-        if finding.rule == rule and finding.about and set(finding.about) <= names:
-            return index
-    for index, finding in enumerate(findings):
+        if finding.rule != obligation.rule.id:
+            continue
+        if finding.about:
+            if set(finding.about) <= names:
+                return index
         # A rule of one finding a place, such as a plan's capacity, is found by its place.
-        if finding.rule == rule and finding.location.startswith(verdict.obligation.location):
-            return index if not finding.about else None
+        elif f"{finding.location}/".startswith(f"{obligation.location}/"):
+            return index
     return None
 
 
 def _finding(verdict: Verdict) -> Finding:
     obligation = verdict.obligation
-    return obligation.rule.finding(
+    finding = obligation.rule.finding(
         obligation.message(verdict.counterexample),
         obligation.location,
         counterexample=verdict.counterexample,
         about=obligation.names,
     )
+    # Whatever its rule judges, a claim that is refuted is one about bytes and schedules.
+    return replace(finding, judgment="safety")
 
 
 def _contradicted(findings: Sequence[Finding], proof: Proof) -> list[Finding]:
@@ -146,14 +152,27 @@ def _second_opinions(proof: Proof, proving: Proving) -> list[Finding]:
     """Where cvc5 contradicts, or cannot be asked."""
     if not second_opinion.available():
         return [UNDECIDED.finding(f"There is no second opinion: {second_opinion.MISSING}")]
-    return [
+    asked = list(second_opinions(proof.verdicts, proving.limits.obligation_seconds))
+    findings = [
         DISAGREEMENT.finding(
-            f"z3 and cvc5 contradict each other about the claim “{verdict.obligation.claim}”; "
+            f"z3 and cvc5 contradict each other about the claim “{opinion.obligation.claim}”; "
             "please report this plan",
-            verdict.obligation.location,
+            opinion.obligation.location,
         )
-        for verdict in contradicted(proof.verdicts, proving.limits.obligation_seconds)
+        for opinion in asked
+        if opinion.contradicts
     ]
+    silent = [opinion for opinion in asked if opinion.decision.answer == "unknown"]
+    if silent:
+        first = silent[0]
+        findings.append(
+            UNDECIDED.finding(
+                f"cvc5 gave no answer about {len(silent):,} of {len(asked):,} formulas, such as "
+                f"“{first.obligation.claim}”: {first.decision.reason}",
+                first.obligation.location,
+            )
+        )
+    return findings
 
 
 def _disagreement(verdict: Verdict, answer: str, concrete: str) -> Finding:
@@ -188,7 +207,14 @@ def _open(proof: Proof) -> list[Finding]:
     if proof.interrupted:
         findings.append(
             UNDECIDED.finding(
-                "the proofs were interrupted; what they had decided until then is counted", ""
+                "the proofs were interrupted; what they had decided until then is counted"
+            )
+        )
+    if proof.expired:
+        findings.append(
+            UNDECIDED.finding(
+                "the document's limit was used up before every claim was asked; raise it with "
+                "--proof-limit"
             )
         )
     return findings

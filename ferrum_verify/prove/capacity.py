@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import z3
 
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
-from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.documents.primitives import U32_MAX, U64_MAX, U128_MAX
 from ferrum_verify.prove.formulas import (
     LOGIC,
     Claimed,
@@ -186,6 +186,110 @@ def frontier_claims(
     )
 
 
+def sequence_claims(
+    memory: MemoryPlan,
+    at: str,
+    descriptors: Mapping[str, DynamicDescriptor],
+    headroom: Headroom,
+    pages: int = 1,
+) -> Claims:
+    """The claims that as many sequences as the frontier says fit, or any fewer, and not one more.
+
+    The sequences are of one length, ``headroom.tokens``; what one step takes for all of them
+    grows with their number, so the number is the unknown.
+    """
+    groups = _sharing(memory.dynamic_pools)
+    named = {resource for group in groups for row in group for resource in row}
+    most, tokens = headroom.sequences, headroom.tokens
+    if not most or not all(name in descriptors and is_sound(descriptors[name]) for name in named):
+        return
+    static, usable = memory.static_bytes, memory.usable_capacity_bytes
+    terms = _Need.of(descriptors, groups, static)
+    beyond = Shape(most + 1, (most + 1) * tokens, pages)
+    words = Words.up_to(max(beyond.sequences * terms.largest(beyond), usable))
+    one = SymbolicShape.fixed(Shape(1, tokens, pages))
+
+    def of(sequences: z3.BitVecRef) -> z3.BitVecRef:
+        together = z3.ZeroExt(32, sequences) * z3.BitVecVal(tokens, 64)
+        step = SymbolicShape(sequences, together, z3.BitVecVal(pages, 64))
+        return terms.formula(words, one, step, words.widened(sequences))
+
+    def fits() -> Violation:
+        sequences = z3.BitVec("sequences", 32)
+        within = (z3.UGE(sequences, 1), z3.ULE(sequences, most))
+        return Violation((*within, z3.UGT(of(sequences), words.constant(usable))), (sequences,))
+
+    yield Obligation(
+        id=f"{at}: frontier of sequences",
+        claim=f"Up to {most:,} sequences of {tokens:,} tokens each fit the {usable:,} usable "
+        "bytes.",
+        names=(),
+        logic=LOGIC,
+        rule=rules.EXCEEDS,
+        location=f"{at}/usable_capacity_bytes",
+        key=("sequences", terms.key, usable, most, tokens, pages),
+        violation=fits,
+        message=lambda _: (
+            f"up to {most:,} sequences of {tokens:,} tokens each do not fit {usable:,} bytes"
+        ),
+    )
+    if headroom.refused_bytes is None or beyond.tokens > U64_MAX or beyond.sequences > U32_MAX:
+        return
+    yield Obligation(
+        id=f"{at}: frontier of sequences is exact",
+        claim=f"{beyond.sequences:,} sequences of {tokens:,} tokens each do not fit the "
+        f"{usable:,} usable bytes.",
+        names=(),
+        logic=LOGIC,
+        rule=rules.EXCEEDS,
+        location=f"{at}/usable_capacity_bytes",
+        key=("more sequences", terms.key, usable, most, tokens, pages),
+        violation=lambda: Violation(
+            (z3.ULE(of(z3.BitVecVal(beyond.sequences, 32)), words.constant(usable)),)
+        ),
+        message=lambda _: (
+            f"{beyond.sequences:,} sequences of {tokens:,} tokens each still fit {usable:,} bytes"
+        ),
+    )
+
+
+def total_claims(memory: MemoryPlan, at: str) -> Claims:
+    """The claim that sums over the pools fit their integers: u64 for minima, u128 for ceilings."""
+    minima = [tuple(getattr(pool, name) for name in rules.MINIMA) for pool in memory.dynamic_pools]
+    ceilings = [
+        pool.theoretical_ceiling_bytes + pool.reusable_workspace_ceiling_bytes
+        for pool in memory.dynamic_pools
+    ]
+    static = sum(row.size_bytes for row in memory.static_allocations)
+    largest = static + sum(map(sum, minima)) + sum(ceilings)
+
+    def encode() -> Violation:
+        words = Words.up_to(max(largest, 2**128))
+        total = words.constant(static)
+        for pool in minima:
+            for minimum in pool:
+                total += words.constant(minimum)
+        ceiling = words.constant(static)
+        for each in ceilings:
+            ceiling += words.constant(each)
+        return Violation(
+            (z3.Or(z3.UGT(total, words.u64), z3.UGT(ceiling, words.constant(U128_MAX))),)
+        )
+
+    yield Obligation(
+        id=f"{at}: totals",
+        claim="The static bytes and the pools' minima add up within u64, and the ceilings within "
+        "u128.",
+        names=(),
+        logic=LOGIC,
+        rule=rules.OVERFLOW,
+        location=f"{at}/minimum_runnable_request_bytes",
+        key=("totals", static, tuple(minima), tuple(ceilings)),
+        violation=encode,
+        message=lambda _: "the plan's totals pass the integers that hold them",
+    )
+
+
 def _sharing(pools: tuple[DynamicPool, ...]) -> list[list[tuple[str, ...]]]:
     """Groups of rows that take turns in the same bytes: slots, and rows that reuse an extent."""
     groups: list[list[tuple[str, ...]]] = []
@@ -249,11 +353,21 @@ class _Need:
         )
         return self.static + own + shared
 
-    def formula(self, words: Words, one: SymbolicShape, step: SymbolicShape) -> z3.BitVecRef:
-        """The need of one sequence at ``one``, with a step at ``step``."""
+    def formula(
+        self,
+        words: Words,
+        one: SymbolicShape,
+        step: SymbolicShape,
+        sequences: z3.BitVecRef | None = None,
+    ) -> z3.BitVecRef:
+        """The need of sequences that are each at ``one``, with a step at ``step``.
+
+        One sequence, unless their number is given.
+        """
         total = words.constant(self.static)
         for claimed, count in self.own.items():
-            total += words.constant(count) * words.taken(claimed, one)
+            each = words.constant(count) * words.taken(claimed, one)
+            total += each if sequences is None else each * sequences
         for alternatives, count in self.shared.items():
             total += words.constant(count) * words.greatest(alternatives, step)
         return total
@@ -263,10 +377,6 @@ class _Need:
         rows = (*self.own, *(c for group in self.shared for row in group for c, _ in row))
         if any(shape.tokens > defined_up_to(claimed.demand).tokens for claimed in rows):
             return None
-        fixed = SymbolicShape(
-            z3.BitVecVal(shape.sequences, 32),
-            z3.BitVecVal(shape.tokens, 64),
-            z3.BitVecVal(shape.pages, 64),
-        )
+        fixed = SymbolicShape.fixed(shape)
         value = z3.simplify(self.formula(Words.up_to(self.largest(shape)), fixed, fixed))
         return int(str(value))

@@ -6,14 +6,13 @@ offsets and counts are words of the hardware. A range ends at an offset plus byt
 both of 64 bits, so 128 bits hold it without wrapping; one factor is a constant of the plan, and
 the product a few shifts and additions.
 
-States are taken by their first byte, and neighbours are asked: what is apart from its neighbour
-is apart from all that begin no sooner (theorem ``checkpoint-ranges.by-neighbours``).
+States on one resource are few, so each pair is asked, at every boundary that both can have.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import z3
@@ -40,6 +39,10 @@ if TYPE_CHECKING:
 
 LOGIC = "QF_BV"
 _WIDTH = 128
+
+MOST_PAIRED = 64
+"""States on one resource of which every pair is asked; of more, which no program has, those
+whose ranges follow each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,8 @@ def range_claims(states: Sequence[Copied], at: str, *, captured: bool) -> Claims
         by_resource.setdefault(state.resource_id, []).append(state)
     for together in by_resource.values():
         together.sort(key=lambda state: (state.start, state.size))
-        for left, right in pairwise(together):
+        few = len(together) <= MOST_PAIRED
+        for left, right in combinations(together, 2) if few else pairwise(together):
             outcome = yield _apart(left, right, at, 1, 1)
             most = min(left.most, right.most)
             grow = most > 1 and (left.grows or right.grows)

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING
 from ferrum_verify.derive.bindings import binding_pools, compile_layouts
 from ferrum_verify.derive.reusable import capacity_shape
 from ferrum_verify.documents.memory_plan import Binding
-from ferrum_verify.frontier import capacity_of, largest_tokens
+from ferrum_verify.frontier import capacity_of, largest_sequences, largest_tokens
 from ferrum_verify.order import HappensBefore
 from ferrum_verify.prove.arenas import budget_claims, layout_claims, owner_claims
-from ferrum_verify.prove.capacity import frontier_claims, lane_claims, runnable_claims
+from ferrum_verify.prove.capacity import (
+    frontier_claims,
+    lane_claims,
+    runnable_claims,
+    sequence_claims,
+    total_claims,
+)
 from ferrum_verify.prove.liveness import peak_claims, reuse_claims
 from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
 from ferrum_verify.prove.slots import retained_claims, slot_claims
@@ -21,12 +27,12 @@ from ferrum_verify.rules.pool import short
 from ferrum_verify.sizes import SizeError, minimum_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ferrum_verify.derive.bindings import BindingLayout
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
     from ferrum_verify.documents.node import FragmentNode, PlanNode
-    from ferrum_verify.frontier import Headroom
+    from ferrum_verify.frontier import Capacity, Headroom
     from ferrum_verify.prove.obligation import Claims
     from ferrum_verify.sharing import Execution
     from ferrum_verify.subject import Subject
@@ -163,17 +169,21 @@ def layouts_under_test(
 
 def _capacity_sources(plan: Plan) -> Iterator[Claims]:
     at = plan.subject.places.memory
+    yield total_claims(plan.memory, at)
     yield runnable_claims(plan.memory, at, plan.descriptors)
-    headroom = headroom_of(plan)
-    if headroom is not None:
-        yield frontier_claims(plan.memory, at, plan.descriptors, headroom)
+    longest = headroom_of(plan, lambda capacity: largest_tokens(capacity, 1))
+    if longest is not None:
+        yield frontier_claims(plan.memory, at, plan.descriptors, longest)
+    most = headroom_of(plan, lambda capacity: largest_sequences(capacity, 1))
+    if most is not None:
+        yield sequence_claims(plan.memory, at, plan.descriptors, most)
 
 
-def headroom_of(plan: Plan) -> Headroom | None:
-    """The longest single sequence that fits, or None where a row's bytes are unknown."""
+def headroom_of(plan: Plan, ask: Callable[[Capacity], Headroom]) -> Headroom | None:
+    """The largest batch in a direction, or None where a row's bytes are unknown."""
     header = plan.subject.header
     tokens = None if header is None else header.maximum_scheduled_tokens
     try:
-        return largest_tokens(capacity_of(plan.memory, tokens), 1)
+        return ask(capacity_of(plan.memory, tokens))
     except SizeError:
         return None

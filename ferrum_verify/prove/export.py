@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ferrum_verify.prove import second_opinion
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from ferrum_verify.prove.obligation import Obligation
     from ferrum_verify.prove.prover import Verdict
-    from ferrum_verify.prove.theorem import Answer
+    from ferrum_verify.prove.theorem import Answer, Decision
 
 _LONGEST_NAME = 120
 
@@ -42,8 +44,17 @@ def write_obligations(verdicts: Iterable[Verdict], folder: Path) -> int:
     return count
 
 
-def contradicted(verdicts: Iterable[Verdict], timeout_seconds: float) -> Iterator[Verdict]:
-    """The decided obligations about which cvc5 says the opposite."""
+@dataclass(frozen=True, slots=True)
+class SecondOpinion:
+    """What cvc5 says of a formula that z3 decided."""
+
+    obligation: Obligation
+    decision: Decision
+    contradicts: bool
+
+
+def second_opinions(verdicts: Iterable[Verdict], timeout_seconds: float) -> Iterator[SecondOpinion]:
+    """Ask cvc5 about each formula that z3 decided, once."""
     asked = set()
     for verdict in verdicts:
         answer: Answer
@@ -53,9 +64,10 @@ def contradicted(verdicts: Iterable[Verdict], timeout_seconds: float) -> Iterato
             answer = "sat"
         else:
             continue
-        if verdict.obligation.key in asked:
+        obligation = verdict.obligation
+        if obligation.key in asked:
             continue
-        asked.add(verdict.obligation.key)
-        decision = second_opinion.decide(smt2(verdict.obligation), timeout_seconds)
-        if second_opinion.contradicts(answer, decision.answer):
-            yield verdict
+        asked.add(obligation.key)
+        decision = second_opinion.decide(smt2(obligation), timeout_seconds)
+        disagrees = second_opinion.contradicts(answer, decision.answer)
+        yield SecondOpinion(obligation, decision, disagrees)

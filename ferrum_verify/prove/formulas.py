@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeAlias
 
-    from ferrum_verify.documents.demand import Demand
+    from ferrum_verify.documents.demand import Demand, ShapeBucket
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
 
     Alternative: TypeAlias = frozenset[tuple["Claimed", int]]
@@ -52,6 +52,15 @@ class SymbolicShape:
             z3.BitVec(f"sequences{suffix}", 32),
             z3.BitVec(f"tokens{suffix}", 64),
             z3.BitVec(f"pages{suffix}", 64),
+        )
+
+    @classmethod
+    def fixed(cls, shape: Shape) -> SymbolicShape:
+        """A shape that is known, as the formulas take it."""
+        return cls(
+            z3.BitVecVal(shape.sequences, 32),
+            z3.BitVecVal(shape.tokens, 64),
+            z3.BitVecVal(shape.pages, 64),
         )
 
     def within(self, most: Shape) -> tuple[z3.BoolRef, ...]:
@@ -89,9 +98,30 @@ def defined_up_to(demand: Demand) -> Shape:
         case Pages(maximum_pages=pages):
             return Shape(free.sequences, free.tokens, pages)
         case BoundedShapeBuckets(buckets=buckets):
-            last = buckets[-1]
-            return Shape(last.maximum_sequences, last.maximum_tokens, last.maximum_pages)
+            return Shape(
+                max(bucket.maximum_sequences for bucket in buckets),
+                max(bucket.maximum_tokens for bucket in buckets),
+                max(bucket.maximum_pages for bucket in buckets),
+            )
     return free
+
+
+def defined_at(demand: Demand, shape: SymbolicShape) -> tuple[z3.BoolRef, ...]:
+    """The shape is one at which the demand is defined."""
+    most = defined_up_to(demand)
+    within = shape.within(most)
+    if isinstance(demand, BoundedShapeBuckets):
+        covered = [_covers(bucket, shape) for bucket in demand.buckets]
+        return (*within, covered[0] if len(covered) == 1 else z3.Or(covered))
+    return within
+
+
+def _covers(bucket: ShapeBucket, shape: SymbolicShape) -> z3.BoolRef:
+    return z3.And(
+        z3.ULE(shape.sequences, bucket.maximum_sequences),
+        z3.ULE(shape.tokens, bucket.maximum_tokens),
+        z3.ULE(shape.pages, bucket.maximum_pages),
+    )
 
 
 @dataclass(frozen=True)
@@ -142,12 +172,7 @@ class Words:
             case BoundedShapeBuckets(buckets=buckets):
                 size = self.constant(0)
                 for bucket in reversed(buckets):
-                    covers = z3.And(
-                        z3.ULE(shape.sequences, bucket.maximum_sequences),
-                        z3.ULE(shape.tokens, bucket.maximum_tokens),
-                        z3.ULE(shape.pages, bucket.maximum_pages),
-                    )
-                    size = z3.If(covers, self.constant(bucket.bytes), size)
+                    size = z3.If(_covers(bucket, shape), self.constant(bucket.bytes), size)
                 return size
 
     def taken(self, claimed: Claimed, shape: SymbolicShape) -> z3.BitVecRef:

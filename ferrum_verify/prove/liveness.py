@@ -68,9 +68,15 @@ def _one_after_the_other(
     def witness(_: tuple[int, ...]) -> Counterexample | None:
         # The fence's promise holds between nodes as it does between resources, but a run in
         # plan order may show nothing; one in which nodes wait only for dependencies does.
-        pair = (left.resource_ids[0], right.resource_ids[0])
-        if any(resource not in graph.users for resource in pair):
-            return None
+        pairs = (
+            (one, other)
+            for one in left.resource_ids
+            for other in right.resource_ids
+            if one != other and one in graph.users and other in graph.users
+        )
+        pair = next(pairs, None)
+        if pair is None:
+            return None  # both rows have one resource, and nothing that it could clash with
         return live_together(graph, *pair, execution) or live_together(graph, *pair, "concurrent")
 
     return Obligation(
@@ -110,10 +116,11 @@ def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int
     def encode() -> Violation:
         live = {size: z3.Int(f"rows_of_{size}") for size in counts}
         total = z3.Int("total")
-        given = [total == z3.Sum([size * number for size, number in live.items()]), total > peak]
+        sizes_taken = [size * number for size, number in live.items()]
+        given = [total == _sum(sizes_taken), total > peak]
         given += [z3.And(number >= 0, number <= counts[size]) for size, number in live.items()]
         if alone:
-            given.append(z3.Sum(list(live.values())) <= 1)
+            given.append(_sum(list(live.values())) <= 1)
         return Violation(tuple(given))
 
     most = max(sizes) if alone else sum(sizes)
@@ -137,3 +144,8 @@ def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int
         ),
         witness=witness,
     )
+
+
+def _sum(terms: list[z3.ArithRef]) -> z3.ArithRef:
+    # A sum of one term is no legal SMT-LIB, although z3 writes it.
+    return terms[0] if len(terms) == 1 else z3.Sum(terms)

@@ -29,11 +29,13 @@ class Verdict:
 class Proof:
     """What was claimed of a plan, and what the solver made of it.
 
-    Lemmas are not counted: they only save other claims from being asked.
+    Lemmas are not counted: they only save other claims from being asked. ``expired`` says that
+    the document's limit was used up before every claim was asked.
     """
 
     verdicts: list[Verdict] = field(default_factory=list)
     interrupted: bool = False
+    expired: bool = False
     queries: int = 0
 
     @property
@@ -91,6 +93,10 @@ def _discharge(
                     )
                     found = None
             proof.verdicts.append(Verdict(obligation, outcome, found))
+            if session.expired:
+                # What is left of the source would be undecided too, claim by claim.
+                proof.expired = True
+                return
             obligation = source.send(outcome)
     except StopIteration:
         return

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 
 import z3
 
-from ferrum_verify.counterexamples import ShapeCounterexample
+from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.demand import ActualSequences
+from ferrum_verify.documents.primitives import U32_MAX, U64_MAX
 from ferrum_verify.prove.evaluation import quantized, value_at
 from ferrum_verify.prove.formulas import (
     LOGIC,
     Claimed,
     SymbolicShape,
     Words,
+    defined_at,
     defined_up_to,
     is_sound,
     shape_of,
@@ -25,11 +27,15 @@ from ferrum_verify.prove.formulas import (
 from ferrum_verify.prove.obligation import Obligation, Violation
 from ferrum_verify.rules import descriptor as rules
 from ferrum_verify.rules.pool import CEILING, short
+from ferrum_verify.sizes import SizeError, resident_ceiling
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool
     from ferrum_verify.prove.obligation import Claims
+
+_FREE_SEQUENCES = U32_MAX
+"""The bound of a demand that takes no notice of sequences."""
 
 
 def descriptor_claims(row: DynamicDescriptor, at: str) -> Claims:
@@ -43,12 +49,10 @@ def descriptor_claims(row: DynamicDescriptor, at: str) -> Claims:
 
 
 def _fits(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
-    most = defined_up_to(row.demand)
-
     def encode() -> Violation:
         words, shape = Words.up_to(claimed.largest), SymbolicShape.named()
         passes = z3.UGT(words.taken(claimed, shape), words.u64)
-        return Violation((*shape.within(most), passes), shape.counts)
+        return Violation((*defined_at(row.demand, shape), passes), shape.counts)
 
     return Obligation(
         id=f"{at}: fits u64",
@@ -69,7 +73,6 @@ def _fits(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
 
 
 def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
-    most = defined_up_to(row.demand)
     unit = max(claimed.alignment, claimed.block)
 
     def encode() -> Violation:
@@ -78,7 +81,9 @@ def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligat
         wrong = z3.Or(z3.ULT(taken, asked), taken & words.constant(claimed.alignment - 1) != 0)
         if claimed.block > 0:
             wrong = z3.Or(wrong, taken & words.constant(claimed.block - 1) != 0)
-        return Violation((*shape.within(most), z3.ULE(taken, words.u64), wrong), shape.counts)
+        return Violation(
+            (*defined_at(row.demand, shape), z3.ULE(taken, words.u64), wrong), shape.counts
+        )
 
     def witness(values: tuple[int, ...]) -> Counterexample:
         shape = shape_of(values)
@@ -104,16 +109,14 @@ def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligat
 
 
 def _never_shrinks(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
-    most = defined_up_to(row.demand)
-
     def encode() -> Violation:
         words = Words.up_to(claimed.largest)
         small, large = SymbolicShape.named(), SymbolicShape.named("_larger")
         grows = [z3.ULE(one, other) for one, other in zip(small.counts, large.counts, strict=True)]
         return Violation(
             (
-                *small.within(most),
-                *large.within(most),
+                *defined_at(row.demand, small),
+                *defined_at(row.demand, large),
                 *grows,
                 z3.UGT(words.logical(row.demand, small), words.logical(row.demand, large)),
             ),
@@ -167,15 +170,25 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
         total = words.constant(0)
         for index, (claimed, instances) in enumerate(alike.items()):
             shape = SymbolicShape.named(f"_{index}")
-            most = defined_up_to(claimed.demand)
-            given += shape.within(most)
+            given += defined_at(claimed.demand, shape)
             if isinstance(claimed.demand, ActualSequences):
                 given.append(shape.sequences == 1)
             total += words.constant(instances) * words.taken(claimed, shape)
         return Violation((*given, z3.UGT(total, words.constant(ceiling))))
 
     def witness(_: tuple[int, ...]) -> Counterexample | None:
-        return None
+        # Each member up to its own maximum: the largest shape is where that is for all.
+        tops = [defined_up_to(claimed.demand) for claimed in alike]
+        shape = Shape(
+            max(top.sequences if top.sequences < _FREE_SEQUENCES else 1 for top in tops),
+            max(top.tokens if top.tokens < U64_MAX else 1 for top in tops),
+            max(top.pages if top.pages < U64_MAX else 1 for top in tops),
+        )
+        try:
+            total = sum(resident_ceiling(member) for member in members)
+        except SizeError:
+            return None
+        return ShapeCounterexample(shape, bytes=total, limit=ceiling)
 
     yield Obligation(
         id=f"{at}: ceiling",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import z3
 
 from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
-from ferrum_verify.prove.obligation import Obligation, Proved, Violation
+from ferrum_verify.prove.obligation import Obligation, Proved, Undecided, Violation
 from ferrum_verify.prove.schedules import live_together
 from ferrum_verify.prove.windows import LOGIC
 from ferrum_verify.rules import slot as rules
@@ -61,6 +61,8 @@ def slot_claims(
             asked |= 1 << other
             earlier = members[other]
             outcome = yield _apart(earlier, member, name, at, graph, execution)
+            if isinstance(outcome, Undecided):
+                break  # one open claim says enough: the member may clash with any before it
             if isinstance(outcome, Proved):
                 known |= 1 << other
                 if before[other] and (

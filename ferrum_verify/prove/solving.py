@@ -45,42 +45,63 @@ class Session:
             self._decided[obligation.key] = outcome
         return outcome
 
+    @property
+    def expired(self) -> bool:
+        """Whether the document's limit is used up."""
+        return time.monotonic() >= self._deadline
+
     def _ask(self, obligation: Obligation) -> Outcome:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
+        if self.expired:
             return Undecided(
                 f"the document's limit of {self.limits.document_seconds:g} s was used up; raise "
                 "it with --proof-limit"
             )
-        seconds = min(left, self.limits.obligation_seconds)
         self.queries += 1
-        violation = obligation.violation()
-        solver = self._solver(obligation.logic)
-        solver.set("timeout", max(1, round(seconds * 1000)))
-        solver.push()
+        solver = None
         try:
+            violation = obligation.violation()
+            solver = self._solver(obligation.logic)
+            solver.push()
             solver.add(*violation.assertions)
-            answer = solver.check()
+            ends = time.monotonic() + self.limits.obligation_seconds
+            answer = self._check(solver, ends)
             if answer == z3.unsat:
                 return Proved()
             if answer == z3.sat:
-                return self._least(solver, violation)
+                return self._least(solver, violation, ends)
             return Undecided(
-                f"the solver gave up after {seconds:.3g} s ({solver.reason_unknown()}); raise its "
-                "limit with --obligation-limit"
+                f"the solver gave up within {self.limits.obligation_seconds:g} s "
+                f"({solver.reason_unknown()}); raise its limit with --obligation-limit"
             )
-        except z3.Z3Exception as error:
-            return Undecided(f"the solver failed: {error}")
+        except (z3.Z3Exception, MemoryError) as error:
+            # A solver that failed may be in any state: the next claim gets a new one.
+            self._solvers.pop(obligation.logic, None)
+            solver = None
+            return Undecided(f"the solver failed: {error or 'out of memory'}")
         finally:
-            solver.pop()
+            if solver is not None:
+                solver.pop()
+
+    def _check(self, solver: z3.Solver, ends: float) -> z3.CheckSatResult:
+        left = min(ends, self._deadline) - time.monotonic()
+        solver.set("timeout", max(1, round(left * 1000)))
+        answer = solver.check()
+        if answer == z3.unknown and "interrupted" in solver.reason_unknown():
+            # The solver catches Ctrl-C for itself; whoever pressed it meant the whole run.
+            raise KeyboardInterrupt
+        return answer
 
     def _solver(self, logic: str) -> z3.Solver:
         if logic not in self._solvers:
             self._solvers[logic] = z3.SolverFor(logic)
         return self._solvers[logic]
 
-    def _least(self, solver: z3.Solver, violation: Violation) -> Outcome:
+    def _least(self, solver: z3.Solver, violation: Violation, ends: float) -> Outcome:
         # The first terms matter most: each is made as small as it can be and then held there.
+        gave_up = Undecided(
+            "the claim is broken, but the solver gave up while it looked for the smallest "
+            "counterexample; raise its limit with --obligation-limit"
+        )
         values: list[int] = []
         for term in violation.least:
             value = _value(solver, term)
@@ -88,23 +109,20 @@ class Session:
             while low < value:
                 middle = (low + value) // 2
                 solver.push()
-                solver.add(_at_most(term, middle))
-                answer = solver.check()
-                if answer == z3.sat:
-                    value = _value(solver, term)
+                try:
+                    solver.add(_at_most(term, middle))
+                    answer = self._check(solver, ends)
+                    if answer == z3.sat:
+                        value = _value(solver, term)
+                    elif answer == z3.unsat:
+                        low = middle + 1
+                    else:
+                        return gave_up
+                finally:
                     solver.pop()
-                elif answer == z3.unsat:
-                    solver.pop()
-                    low = middle + 1
-                else:
-                    solver.pop()
-                    return Undecided(
-                        "the claim is broken, but the solver gave up while it looked for the "
-                        "smallest counterexample; raise its limit with --obligation-limit"
-                    )
             solver.add(term == value)
-            if solver.check() != z3.sat:
-                return Undecided("the solver contradicted itself about a counterexample")
+            if self._check(solver, ends) != z3.sat:
+                return gave_up
             values.append(value)
         return Refuted(tuple(values))
 

@@ -97,7 +97,8 @@ class Comparison:
 class DocumentReport:
     """What the audit of one document found.
 
-    ``obligations`` is None where no proof was asked for. ``timings`` are seconds by phase.
+    ``obligations`` is None where no proof was asked for; ``interrupted`` says that the proofs were
+    ended from outside, and is not in the JSON. ``timings`` are seconds by phase.
     ``subject`` is the document as it was read (of a planning problem: with the memory plan
     that was derived from it), for renderers that show more than findings; ``path`` and
     ``line`` say where in which file it began; ``comparison`` is of the documents of a comparison
@@ -111,6 +112,7 @@ class DocumentReport:
     slots: tuple[SlotReport, ...] = ()
     obligations: Obligations | None = None
     timings: dict[str, float] = field(default_factory=dict)
+    interrupted: bool = False
     subject: Subject | None = field(default=None, repr=False, compare=False)
     path: Path | None = field(default=None, repr=False, compare=False)
     line: int = field(default=1, repr=False, compare=False)

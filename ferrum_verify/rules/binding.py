@@ -69,6 +69,7 @@ OWNER = Rule(
     why="A node without its slot would read another node's arguments.",
     fix="Set the node's `binding_resource` and list the resource.",
     source=COMPILE,
+    judgment="safety",
     example=Example("fragment", {"/nodes/5/binding_resource": DELETE}),
 )
 ARENA = Rule(

@@ -302,6 +302,7 @@ def _check_totals(facts: Facts, group: str, pool: DynamicPool, at: str) -> Itera
                 f"{at}/theoretical_ceiling_bytes",
                 expected=str(ceiling),
                 actual=str(pool.theoretical_ceiling_bytes),
+                about=(pool.pool_id,),
             )
     yield from _check_reusable_ceiling(facts, group, pool, at)
     yield from _check_provisioning(facts, group, pool, derived, ceiling, at)
@@ -326,6 +327,7 @@ def _check_reusable_ceiling(
             f"{at}/reusable_workspace_ceiling_bytes",
             expected=expected,
             actual=actual,
+            about=(pool.pool_id,),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.canonical import bucket_id
@@ -330,10 +331,14 @@ def _check_budgets(
         if pool in stated and actual == (0, 0):
             continue
         expected = accepted[-1]
-        yield BUDGET.finding(
+        finding = BUDGET.finding(
             f"{name} budgets {actual[0]:,} step and {actual[1]:,} invocation bytes in pool "
             f"`{short(pool)}`, but its slots and rows need {expected[0]:,} and {expected[1]:,}",
             pointer(at, positions[pool]) if pool in positions else at,
             expected={"step_bytes": expected[0], "invocation_bytes": expected[1]},
             actual={"step_bytes": actual[0], "invocation_bytes": actual[1]},
+            about=(name, pool),
         )
+        wasteful = actual[0] >= expected[0] and actual[1] >= expected[1]
+        # A budget that is too large wastes bytes, and nothing runs past it.
+        yield replace(finding, judgment="conformance") if wasteful else finding

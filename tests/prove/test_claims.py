@@ -14,10 +14,11 @@ import pytest
 from ferrum_verify.counterexamples import Shape
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.documents.parse import subject_of
+from ferrum_verify.frontier import largest_sequences, largest_tokens
 from ferrum_verify.limits import Limits
 from ferrum_verify.prove import claims
 from ferrum_verify.prove.arenas import layout_claims, owner_claims
-from ferrum_verify.prove.capacity import frontier_claims
+from ferrum_verify.prove.capacity import frontier_claims, sequence_claims
 from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
 from ferrum_verify.prove.prover import Proof, prove
@@ -181,7 +182,7 @@ def test_a_frontier_that_is_claimed_too_far_is_refuted() -> None:
         {"/memory/policy_capacity_bytes": 250000, "/memory/usable_capacity_bytes": 241808}
     )
     plan = _plan(fragment)
-    headroom = claims.headroom_of(plan)
+    headroom = claims.headroom_of(plan, lambda capacity: largest_tokens(capacity, 1))
     assert headroom is not None
     assert headroom.refused_bytes is not None
     for wrong, fate in ((1, "does not fit"), (-1, "still fits")):
@@ -197,6 +198,30 @@ def test_a_frontier_that_is_claimed_too_far_is_refuted() -> None:
             assert verdict.counterexample is not None
             assert verdict.counterexample.shape.tokens == headroom.tokens + 1  # type: ignore[union-attr]
             assert verdict.counterexample.bytes == headroom.refused_bytes  # type: ignore[union-attr]
+
+
+def test_a_number_of_sequences_that_is_claimed_too_far_is_refuted() -> None:
+    plan = _plan(sample("fragment"))
+    memory = plan.memory.model_copy(update={"usable_capacity_bytes": 170_000})
+    plan = replace(plan, memory=memory)
+    headroom = claims.headroom_of(plan, lambda capacity: largest_sequences(capacity, 1))
+    assert headroom is not None
+    assert headroom.refused_bytes is not None
+    assert headroom.sequences == 2
+    for wrong, fate in ((0, ""), (1, "do not fit"), (-1, "still fit")):
+        moved = replace(headroom, sequences=headroom.sequences + wrong)
+        proof = prove(
+            [sequence_claims(memory, "/memory", plan.descriptors, moved)], Limits(), lambda _: True
+        )
+        told = [verdict.obligation.message(None) for verdict in proof.of(Refuted)]
+        assert all(fate in text for text in told)
+        assert len(told) == abs(wrong)
+
+
+def test_totals_that_pass_u64_are_refuted() -> None:
+    fragment = edited({f"{POOLS}/0/minimum_step_bytes": 2**64 - 1})
+    (verdict,) = refuted(fragment, "capacity.total-overflow")
+    assert "within u64" in verdict.obligation.claim
 
 
 def _plan(fragment: Any) -> claims.Plan:
