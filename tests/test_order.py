@@ -83,6 +83,35 @@ def test_a_member_without_a_user_leaves_safety_open() -> None:
     assert slot_safety(["a", "b"], order) is None
 
 
+def test_a_clash_is_explained_by_the_users_that_it_is_between() -> None:
+    def node(name: str, dependencies: tuple[str, ...], *resources: str) -> FragmentNode:
+        return FragmentNode(id=name, dependencies=dependencies, resources=resources)
+
+    order = HappensBefore(
+        [
+            node("make-a", (), "a"),
+            node("use-a", ("make-a",), "a", "b"),
+            node("late-a", ("use-a",), "a", "d"),
+            node("make-c", ("use-a",), "c"),
+            node("use-c", ("late-a", "make-c"), "c"),
+        ]
+    )
+    assert explain_clash("a", "b", order, "fenced") == (
+        "`a` (used from `make-a` to `late-a`) and `b` (used by `use-a`), which are live "
+        "together: `use-a` uses both"
+    )
+    assert explain_clash("a", "c", order, "fenced").endswith("`make-c` need not wait for `late-a`")
+    assert explain_clash("a", "c", order, "concurrent").endswith(
+        "`make-c` need not wait for `late-a`"
+    )
+    interleaved = HappensBefore(
+        [node("a1", (), "a"), node("b1", (), "b"), node("a2", (), "a"), node("b2", (), "b")]
+    )
+    assert explain_clash("a", "b", interleaved, "in-order").endswith(
+        "`b1` runs before `a2` in plan order"
+    )
+
+
 def _node(name: str, *dependencies: str) -> FragmentNode:
     return FragmentNode(id=name, dependencies=dependencies, resources=())
 

@@ -99,16 +99,14 @@ def wave_projections(
 ) -> Iterator[tuple[str, int, int]]:
     """Each invocation resource of a pool with its offset and bytes in the pool's wave arena.
 
-    The arena is laid out node by node in plan order. Rows follow each other where they may
-    overlap in time, and all start at 0 where they reuse one extent.
+    The arena is laid out node by node in plan order, one row after the other: a binding pool
+    never reuses bytes, which the binding rules see to.
     """
     rows = sorted(
         pool.invocation_liveness, key=lambda row: order.position.get(row.node_id, len(order.nodes))
     )
     offset = 0
     for row in rows:
-        if pool.invocation_liveness_mode == "total_order_reuse":
-            offset = 0
         for resource in row.resource_ids:
             size = request_bytes(descriptors[resource], shape)
             yield resource, offset, size
