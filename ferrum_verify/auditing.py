@@ -12,6 +12,7 @@ from ferrum_verify.documents.parse import subject_of
 from ferrum_verify.judge import derive_subject, judge_memory
 from ferrum_verify.limits import Limits, Proving
 from ferrum_verify.report.model import DocumentReport, Report, SlotReport, verdict_of
+from ferrum_verify.sharing import EXECUTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +37,7 @@ def audit(
     the solver's proofs to the concrete checks, as ``proving`` says. Nothing raises for a bad
     document: the report says what is wrong with it.
     """
+    _known(execution)
     loaded = (
         read_documents(document)
         if isinstance(document, str | os.PathLike)
@@ -47,6 +49,11 @@ def audit(
             audit_document(each, execution=execution, prove=prove, limits=limits) for each in loaded
         ),
     )
+
+
+def _known(execution: str) -> None:
+    if execution not in EXECUTIONS:
+        raise ValueError(f"execution is {execution!r}, not one of {', '.join(EXECUTIONS)}")
 
 
 def audit_document(
@@ -149,7 +156,9 @@ def _prove(
         facts.execution,
         proving,
         ordered=facts.order is not None,
-        judged=facts.order is not None and not facts.faulty,
+        judged=facts.order is not None
+        and not facts.faulty
+        and all(safety.named_in_full for safety in facts.slot_safety.values()),
     )
 
 

@@ -204,12 +204,18 @@ class Facts:
         return {pool: need * lanes for pool, need in self.derived_lane_bytes.items()}
 
     @cached_property
+    def stated_lane_bytes(self) -> dict[str, int]:
+        """For each pool the bytes that one lane of every bucket needs by the stated budgets."""
+        reusable = self.memory.reusable_execution
+        return {} if reusable is None else lane_bytes(reusable.buckets)
+
+    @cached_property
     def derived_lane_bytes(self) -> dict[str, int]:
         """For each pool the bytes that one lane of every bucket needs, as far as known."""
         reusable = self.memory.reusable_execution
         if reusable is None:
             return {}
-        stated = lane_bytes(reusable.buckets)
+        stated = self.stated_lane_bytes
         totals: dict[str, int] = {}
         for pool in self.groups:
             each = [self.budgets_at(index, pool) for index in range(len(reusable.buckets))]
@@ -231,7 +237,7 @@ class Facts:
         if reusable is None:
             return None
         counts: set[int | None] = set()
-        for pool, need in lane_bytes(reusable.buckets).items():
+        for pool, need in self.stated_lane_bytes.items():
             if need and pool in self.pools:
                 lanes, rest = divmod(self.pools[pool][1].reusable_workspace_ceiling_bytes, need)
                 counts.add(lanes if not rest else None)

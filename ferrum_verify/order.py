@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAXIMUM_NODES = 32_768
 """Nodes up to which the closure is computed: beyond, its bits alone would pass 128 MiB.
 
-The largest plan that the engine can encode has fewer than half as many.
+The largest full plan that the engine can encode has fewer than half as many.
 """
 
 

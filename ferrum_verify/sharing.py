@@ -22,19 +22,49 @@ Execution = Literal["in-order", "fenced", "concurrent"]
 EXECUTIONS: tuple[Execution, ...] = ("in-order", "fenced", "concurrent")
 
 
+MOST_PAIRS = 20_000
+"""Unsafe pairs of one slot that are named, in each model; of more, the rest are only counted.
+
+A slot of ten thousand members that all clash has fifty million of them.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class SlotSafety:
     """Whether the members of a slot are ever live together, under each execution model.
 
     ``unsafe`` has the pairs that are, for each model: the member with the earlier first user
-    first, ties by id.
+    first, ties by id. ``counts`` says how many there are, more than are named in a slot of very
+    many.
     """
 
     unsafe: dict[Execution, tuple[tuple[str, str], ...]]
+    counts: dict[Execution, int]
 
     def safe(self, execution: Execution) -> bool:
         """Whether no two members are ever live together."""
-        return not self.unsafe[execution]
+        return not self.counts[execution]
+
+    @property
+    def named_in_full(self) -> bool:
+        """Whether every unsafe pair is named."""
+        return all(len(pairs) == self.counts[model] for model, pairs in self.unsafe.items())
+
+
+class _Pairs:
+    """Unsafe pairs under one model: named up to a limit, counted beyond."""
+
+    def __init__(self) -> None:
+        self.named: list[tuple[str, str]] = []
+        self.count = 0
+
+    def add(self, missing: int, members_at: dict[int, list[int]], names: list[str]) -> None:
+        """The newest member clashes with all whose users or ends are missing before it."""
+        others = {other for user in bits_of(missing) for other in members_at[user]}
+        self.count += len(others)
+        if len(self.named) < MOST_PAIRS:
+            room = MOST_PAIRS - len(self.named)
+            self.named += [(names[other], names[-1]) for other in sorted(others)[:room]]
 
 
 def slot_safety(resources: Sequence[str], order: HappensBefore) -> SlotSafety | None:
@@ -50,42 +80,40 @@ def slot_safety(resources: Sequence[str], order: HappensBefore) -> SlotSafety | 
     members = sorted(users, key=lambda resource: (users[resource][0], resource))
     ancestors = order.ancestors
 
-    in_order: list[tuple[str, str]] = []
-    fenced: list[tuple[str, str]] = []
-    concurrent: list[tuple[str, str]] = []
-    latest = -1
+    in_order, fenced, concurrent = _Pairs(), _Pairs(), _Pairs()
     lasts = 0
     everyone = 0
-    owners: dict[int, list[str]] = {}
-    enders: dict[int, list[str]] = {}
+    owners: dict[int, list[int]] = {}
+    enders: dict[int, list[int]] = {}
+    names: list[str] = []
     for index, member in enumerate(members):
         mine = users[member]
         first, last = mine[0], mine[-1]
-        if latest >= first:
-            in_order.extend(
-                (other, member) for other in members[:index] if users[other][-1] >= first
-            )
+        names.append(member)
+        if lasts >> first:
+            in_order.add(lasts >> first << first, enders, names)
         missing = lasts & ~ancestors[first]
         if missing:
-            fenced.extend(_pairs(missing, enders, member))
+            fenced.add(missing, enders, names)
         common = ancestors[first]
         for user in mine[1:]:
             common &= ancestors[user]
         missing = everyone & ~common
         if missing:
-            concurrent.extend(_pairs(missing, owners, member))
-        latest = max(latest, last)
+            concurrent.add(missing, owners, names)
         lasts |= 1 << last
         everyone |= bit_set(mine)
-        enders.setdefault(last, []).append(member)
+        enders.setdefault(last, []).append(index)
         for user in mine:
-            owners.setdefault(user, []).append(member)
+            owners.setdefault(user, []).append(index)
+    found: dict[Execution, _Pairs] = {
+        "in-order": in_order,
+        "fenced": fenced,
+        "concurrent": concurrent,
+    }
     return SlotSafety(
-        {
-            "in-order": tuple(in_order),
-            "fenced": tuple(fenced),
-            "concurrent": tuple(concurrent),
-        }
+        {model: tuple(pairs.named) for model, pairs in found.items()},
+        {model: pairs.count for model, pairs in found.items()},
     )
 
 
@@ -117,8 +145,3 @@ def explain_clash(left: str, right: str, order: HappensBefore, execution: Execut
 def _life(users: list[int], names: list[str]) -> str:
     first, last = names[users[0]], names[users[-1]]
     return f"used by `{first}`" if first == last else f"used from `{first}` to `{last}`"
-
-
-def _pairs(missing: int, members_at: dict[int, list[str]], member: str) -> list[tuple[str, str]]:
-    found = dict.fromkeys(other for user in bits_of(missing) for other in members_at[user])
-    return [(other, member) for other in found]

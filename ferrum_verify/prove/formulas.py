@@ -242,3 +242,57 @@ def is_sound(row: DynamicDescriptor) -> bool:
         value > 0 and value & (value - 1) == 0
         for value in (row.alignment_bytes, 1 if block < 0 else block)
     )
+
+
+LINEAR = "QF_LIA"
+
+
+def linear_counts(suffix: str, demand: Demand) -> tuple[list[z3.ArithRef], list[z3.BoolRef]]:
+    """Three unknown counts as integers, and that the demand is defined at them."""
+    most = defined_up_to(demand)
+    limits = (most.sequences, most.tokens, most.pages)
+    counts = [z3.Int(f"{name}{suffix}") for name in ("sequences", "tokens", "pages")]
+    given = [
+        bound
+        for count, limit in zip(counts, limits, strict=True)
+        for bound in (count >= 1, count <= limit)
+    ]
+    if isinstance(demand, BoundedShapeBuckets):
+        covered = [_covers_linear(bucket, counts) for bucket in demand.buckets]
+        given.append(covered[0] if len(covered) == 1 else z3.Or(covered))
+    return counts, given
+
+
+def linear(demand: Demand, counts: list[z3.ArithRef]) -> z3.ArithRef:
+    """The bytes of a demand as an integer.
+
+    They are linear in the counts, with constants as coefficients. Where nothing is rounded and
+    nothing wraps, integers say the same as words, and linear arithmetic compares two shapes at
+    once, which bit-blasting does not for coefficients that are no powers of two.
+    """
+    sequences, tokens, pages = counts
+    match demand:
+        case Fixed(bytes=fixed):
+            return z3.IntVal(fixed)
+        case ActualSequences(bytes_per_sequence=each):
+            return each * sequences
+        case Tokens(bytes_per_token=each):
+            return each * tokens
+        case Affine() as affine:
+            return (
+                affine.fixed_bytes
+                + affine.bytes_per_sequence * sequences
+                + affine.bytes_per_token * tokens
+            )
+        case Pages(bytes_per_page=each):
+            return each * pages
+        case BoundedShapeBuckets(buckets=buckets):
+            size = z3.IntVal(0)
+            for bucket in reversed(buckets):
+                size = z3.If(_covers_linear(bucket, counts), z3.IntVal(bucket.bytes), size)
+            return size
+
+
+def _covers_linear(bucket: ShapeBucket, counts: list[z3.ArithRef]) -> z3.BoolRef:
+    limits = (bucket.maximum_sequences, bucket.maximum_tokens, bucket.maximum_pages)
+    return z3.And([count <= limit for count, limit in zip(counts, limits, strict=True)])

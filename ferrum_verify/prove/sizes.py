@@ -15,6 +15,7 @@ from ferrum_verify.documents.demand import ActualSequences
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX
 from ferrum_verify.prove.evaluation import quantized, value_at
 from ferrum_verify.prove.formulas import (
+    LINEAR,
     LOGIC,
     Claimed,
     SymbolicShape,
@@ -22,6 +23,8 @@ from ferrum_verify.prove.formulas import (
     defined_at,
     defined_up_to,
     is_sound,
+    linear,
+    linear_counts,
     shape_of,
 )
 from ferrum_verify.prove.obligation import Obligation, Violation
@@ -45,7 +48,7 @@ def descriptor_claims(row: DynamicDescriptor, at: str) -> Claims:
     claimed = Claimed.of(row)
     yield _fits(row, claimed, at)
     yield _loses_nothing(row, claimed, at)
-    yield _never_shrinks(row, claimed, at)
+    yield _never_shrinks(row, at)
 
 
 def _fits(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
@@ -108,20 +111,13 @@ def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligat
     )
 
 
-def _never_shrinks(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
+def _never_shrinks(row: DynamicDescriptor, at: str) -> Obligation:
     def encode() -> Violation:
-        words = Words.up_to(claimed.largest)
-        small, large = SymbolicShape.named(), SymbolicShape.named("_larger")
-        grows = [z3.ULE(one, other) for one, other in zip(small.counts, large.counts, strict=True)]
-        return Violation(
-            (
-                *defined_at(row.demand, small),
-                *defined_at(row.demand, large),
-                *grows,
-                z3.UGT(words.logical(row.demand, small), words.logical(row.demand, large)),
-            ),
-            (*small.counts, *large.counts),
-        )
+        small, defined = linear_counts("", row.demand)
+        large, defined_larger = linear_counts("_larger", row.demand)
+        grows = [one <= other for one, other in zip(small, large, strict=True)]
+        shrinks = linear(row.demand, small) > linear(row.demand, large)
+        return Violation((*defined, *defined_larger, *grows, shrinks), (*small, *large))
 
     def witness(values: tuple[int, ...]) -> Counterexample:
         small, large = shape_of(values), shape_of(values[3:])
@@ -133,7 +129,7 @@ def _never_shrinks(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligat
         id=f"{at}: never shrinks",
         claim=f"The bytes of `{row.base_resource_id}` never shrink as a shape grows.",
         names=(row.base_resource_id,),
-        logic=LOGIC,
+        logic=LINEAR,
         rule=rules.ILLEGAL_DEMAND,
         location=f"{at}/demand",
         key=("monotone", row.demand),

@@ -109,7 +109,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             broken += _check_owners(facts, pool)
             yield from broken
             rows = {r for row in pool.invocation_liveness for r in row.resource_ids}
-            if not broken and len(pools) == 1 and rows == set(pool.resource_ids):
+            known = facts.descriptors.keys()
+            whole = rows == set(pool.resource_ids) and rows <= known
+            if not broken and len(pools) == 1 and whole:
                 yield from _check_arenas(facts, pool, f"{at}/{index}")
 
 

@@ -88,7 +88,7 @@ TOO_MANY_NODES = Rule(
     id="graph.too-many-nodes",
     summary=f"Order can be judged: the document has at most {MAXIMUM_NODES:,} nodes.",
     why="Beyond that the closure of the dependencies would take more memory than an audit may; "
-    "no plan that the engine can encode comes near.",
+    "a full plan of that many nodes would be many times too large to encode.",
     fix="Audit a part of the plan.",
     source="a limit of this verifier",
     severity="warning",

@@ -6,7 +6,6 @@ import itertools
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.pools import compatibility_of, lifetime_bytes
-from ferrum_verify.derive.reusable import lane_bytes
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap
 
@@ -316,7 +315,7 @@ def _check_reusable_ceiling(
     expected = facts.reusable_ceilings.get(group, 0)
     accepted = {expected}
     if reusable is not None:
-        stated = lane_bytes(reusable.buckets).get(group, 0)
+        stated = facts.stated_lane_bytes.get(group, 0)
         for lanes in {reusable.maximum_reusable_lanes, facts.implied_lanes}:
             if lanes is not None:
                 accepted |= {stated * lanes, facts.derived_lane_bytes.get(group, 0) * lanes}

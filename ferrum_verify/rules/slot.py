@@ -10,7 +10,7 @@ from ferrum_verify.derive.slots import is_transient_activation
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap
 from ferrum_verify.rules.pool import OVERFLOW, short
-from ferrum_verify.sharing import explain_clash
+from ferrum_verify.sharing import MOST_PAIRS, explain_clash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -186,6 +186,16 @@ NOT_DERIVED = Rule(
             ]
         },
     ),
+)
+MANY_HAZARDS = Rule(
+    id="slot.many-hazards",
+    summary=f"A slot has at most {MOST_PAIRS:,} unsafe pairs in any model, so that all are named.",
+    why="A slot of thousands of members that all clash has millions of unsafe pairs, and they "
+    "have one cause.",
+    fix="Derive the slots anew; then the pairs that are left can be looked at one by one.",
+    source="a limit of this verifier",
+    judgment="safety",
+    severity="note",
 )
 SHARED_WHILE_LIVE = Rule(
     id="slot.shared-while-live",
@@ -410,6 +420,13 @@ def _check_order(
     for (at_pool, index), safety in facts.slot_safety.items():
         if at_pool != group:
             continue
+        if not safety.named_in_full:
+            model, count = max(safety.counts.items(), key=lambda each: each[1])
+            yield MANY_HAZARDS.finding(
+                f"slot {index} of {name} has {count:,} pairs of members that are not safe under "
+                f"{model}, of which {MOST_PAIRS:,} are named",
+                f"{at}/step_resource_slots/{index}",
+            )
         for left, right in safety.unsafe[facts.execution]:
             yield SHARED_WHILE_LIVE.finding(
                 f"slot {index} of {name} gives the same bytes to "

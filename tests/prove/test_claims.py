@@ -22,6 +22,7 @@ from ferrum_verify.prove.capacity import frontier_claims, sequence_claims
 from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
 from ferrum_verify.prove.prover import Proof, prove
+from ferrum_verify.prove.sizes import descriptor_claims
 from ferrum_verify.samples import sample
 from ferrum_verify.samples.examples import apply_edits
 
@@ -138,6 +139,32 @@ def test_a_demand_that_shrinks_is_refuted() -> None:
     found = verdict.counterexample
     assert (found.bytes, found.limit) == (2048, 1024)
     assert found.shape == Shape(1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "demand",
+    [
+        {
+            "affine": {
+                "fixed_bytes": 0,
+                "bytes_per_sequence": 1000,
+                "maximum_sequences": 4,
+                "bytes_per_token": 1000,
+                "maximum_tokens": 4096,
+            }
+        },
+        {"pages": {"bytes_per_page": 1000, "maximum_pages": 1048576}},
+        {"tokens": {"bytes_per_token": 12345679, "maximum_tokens": 1000003}},
+    ],
+)
+def test_demands_of_odd_strides_are_proved_at_once(demand: dict[str, Any]) -> None:
+    fragment = edited({f"{ROWS}/8/demand": demand})
+    subject, _ = subject_of(fragment)
+    assert subject is not None
+    assert subject.memory is not None
+    row = subject.memory.dynamic_descriptors[8]
+    proof = prove([descriptor_claims(row, "/row")], Limits(), lambda _: True)
+    assert len(proof.of(Proved)) == 3
 
 
 def test_a_pool_ceiling_that_is_too_low_is_refuted() -> None:

@@ -23,6 +23,7 @@ WITHOUT_EXAMPLE: dict[str, str] = {
     "wire.unreadable-file": "tests/documents/test_load.py",
     "wire.malformed-binding": "tests/derive/test_checkpoint_wire.py",
     "graph.too-many-nodes": "tests/rules/test_limits.py",
+    "slot.many-hazards": "tests/rules/test_limits.py",
     "liveness.too-many-references": "tests/rules/test_limits.py",
     "integrity.keys-sorted": "tests/rules/test_integrity.py",
     "binding.arena": "tests/prove/test_claims.py",

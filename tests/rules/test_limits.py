@@ -29,3 +29,37 @@ def test_too_many_nodes_leave_order_undecided() -> None:
     assert told["graph.too-many-nodes"].undecided
     assert "slot.not-derived" not in told
     assert "slot.missing-member" in told
+
+
+def test_a_slot_of_very_many_clashes_is_counted_and_not_listed() -> None:
+    from ferrum_verify.documents.node import FragmentNode
+    from ferrum_verify.order import HappensBefore
+    from ferrum_verify.sharing import MOST_PAIRS, slot_safety
+
+    nodes = [
+        FragmentNode(id=f"n{i:04}", dependencies=(), resources=(f"r{i:04}",)) for i in range(300)
+    ]
+    safety = slot_safety([f"r{i:04}" for i in range(300)], HappensBefore(nodes))
+    assert safety is not None
+    assert safety.safe("in-order")
+    assert safety.counts["concurrent"] == 300 * 299 // 2
+    assert len(safety.unsafe["concurrent"]) == MOST_PAIRS
+    assert not safety.named_in_full
+
+    fragment = sample("fragment")
+    memory = fragment["memory"]
+    row = next(r for r in memory["dynamic_descriptors"] if r["base_resource_id"] == "act/query")
+    wide = [{**row, "base_resource_id": f"wide/{i:04}"} for i in range(300)]
+    memory["dynamic_descriptors"] += wide
+    memory["dynamic_pools"][0]["step_resource_slots"].append(
+        {
+            "kind": "ordered_single_fence_step_wave",
+            "resource_ids": [row["base_resource_id"] for row in wide],
+        }
+    )
+    fragment["nodes"] += [
+        {"id": f"node/wide{i:04}", "dependencies": [], "resources": [f"wide/{i:04}"]}
+        for i in range(300)
+    ]
+    rules = {finding.rule for finding in audit(fragment, prove=False).findings}
+    assert "slot.many-hazards" in rules
