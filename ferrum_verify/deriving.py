@@ -65,7 +65,7 @@ def compile_program_bindings(
     subject, findings = _read(document)
     if subject.kind == "problem":
         facts = Facts(*_derived(subject, findings), "fenced")
-        findings = list(binding.check(facts))
+        findings = []
     else:
         if subject.nodes is None and not findings:
             raise DerivationError(f"a {subject.kind} has no nodes that bindings could belong to")
@@ -77,6 +77,7 @@ def compile_program_bindings(
                 findings,
             )
         facts = judged
+    findings = [f for f in findings if f.family != "binding"] + list(binding.refusals(facts))
     refusals = [f for f in findings if f.severity == "error" or f.family == "binding"]
     if refusals:
         raise DerivationError(summarise(refusals), refusals)

@@ -91,28 +91,37 @@ OVERFLOW = Rule(
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    """All binding rules of a plan with reusable execution; without it nothing is compiled."""
+    """All binding rules of a plan that has bindings and reusable execution to compile them for."""
+    if facts.memory.reusable_execution is not None and binding_pools(facts.memory):
+        yield from refusals(facts)
+
+
+def refusals(facts: Facts) -> Iterator[Finding]:
+    """Why the engine would refuse to compile bindings; nothing where it compiles none.
+
+    Submission waves are laid out first, bindings or not; who owns a slot, and where it lies, is
+    only looked at for a bucket.
+    """
     memory, order = facts.memory, facts.order
-    if memory.reusable_execution is None or order is None or facts.faulty:
+    if order is None or facts.faulty:
         return
+    yield from _check_once(facts)
     pools = binding_pools(memory)
-    if not pools:
-        return
     at = f"{facts.subject.places.memory}/dynamic_pools"
     if len(pools) > 1:
         names = " and ".join(f"`{short(pool.pool_id)}`" for pool in pools)
         yield SEVERAL_POOLS.finding(f"bindings are in {len(pools):,} pools: {names}", at)
-    yield from _check_once(facts)
     for index, pool in enumerate(memory.dynamic_pools):
-        if pool in pools:
-            broken = list(_check_contract(facts, pool, f"{at}/{index}"))
+        if pool not in pools:
+            continue
+        broken = list(_check_contract(facts, pool, f"{at}/{index}"))
+        if memory.reusable_execution is not None:
             broken += _check_owners(facts, pool)
-            yield from broken
-            rows = {r for row in pool.invocation_liveness for r in row.resource_ids}
-            known = facts.descriptors.keys()
-            whole = rows == set(pool.resource_ids) and rows <= known
-            if not broken and len(pools) == 1 and whole:
-                yield from _check_arenas(facts, pool, f"{at}/{index}")
+        yield from broken
+        rows = {r for row in pool.invocation_liveness for r in row.resource_ids}
+        whole = rows == set(pool.resource_ids) and rows <= facts.descriptors.keys()
+        if not broken and len(pools) == 1 and whole:
+            yield from _check_arenas(facts, pool, f"{at}/{index}")
 
 
 def _check_once(facts: Facts) -> Iterator[Finding]:

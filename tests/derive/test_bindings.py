@@ -41,6 +41,30 @@ def test_no_bindings_or_no_policy_give_no_layouts() -> None:
     assert compile_program_bindings(problem) == []
 
 
+def test_what_is_refused_before_any_bucket_is_refused_without_a_policy_too() -> None:
+    problem = sample("problem")
+    del problem["reusable_execution_policy"]
+    problem["dynamic_descriptors"][7]["alignment_bytes"] = 128
+    with pytest.raises(DerivationError) as refusal:
+        compile_program_bindings(problem)
+    assert [finding.rule for finding in refusal.value.findings] == ["binding.several-pools"]
+
+
+def test_an_invocation_resource_of_two_nodes_is_refused_without_bindings_too() -> None:
+    problem = sample("problem")
+    problem["dynamic_descriptors"] = [
+        row for row in problem["dynamic_descriptors"] if row["usage"] != "binding"
+    ]
+    for node in problem["nodes"]:
+        node["resources"] = [name for name in node["resources"] if "binding/" not in name]
+        node.pop("binding_resource", None)
+    assert compile_program_bindings(problem) == []
+    problem["nodes"][4]["resources"].append("scratch/attention")
+    with pytest.raises(DerivationError) as refusal:
+        compile_program_bindings(problem)
+    assert [finding.rule for finding in refusal.value.findings] == ["binding.not-once"]
+
+
 def test_slots_that_leave_a_gap_have_no_running_end() -> None:
     def slot(offset: int, size: int) -> BindingSlot:
         return BindingSlot(0, "n", "r", offset, size, 16)
