@@ -62,6 +62,22 @@ def test_statuses_of_an_audit(write: Any, fragment: str, faulty: str, capsys: An
     assert "There is no file no-such-file.json" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("option", ["--smt2", "--second-opinion"])
+def test_what_only_proofs_can_do_is_refused_without_them(
+    fragment: str, tmp_path: Path, capsys: Any, option: str
+) -> None:
+    scripts = tmp_path / "scripts"
+    arguments = [option, str(scripts)] if option == "--smt2" else [option]
+    assert run(["audit", "--no-prove", fragment, *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert f"{option} needs the proofs" in shown.err
+    settings = tmp_path / "pyproject.toml"
+    settings.write_text("[tool.ferrum-verify]\nprove = false\n")
+    assert run(["audit", "--config", str(settings), fragment, *arguments]) == 2
+    assert not scripts.exists()
+
+
 def test_text_and_json_of_an_audit(faulty: str, capsys: Any) -> None:
     assert run(["audit", "--no-prove", faulty]) == 1
     assert capsys.readouterr().out.startswith("VIOLATED")

@@ -90,13 +90,29 @@ def test_a_full_device_is_one_sentence() -> None:
     )
 
 
-def test_closed_standard_streams(fragment: Path) -> None:
+@pytest.mark.parametrize("command", [["audit", "--no-prove"], ["derive"], ["rules"]])
+def test_a_standard_output_that_is_closed(tmp_path: Path, fragment: Path, command: Any) -> None:
+    problem = tmp_path / "problem.json"
+    problem.write_text(json.dumps(sample("problem")))
+    document = {"audit": [str(fragment)], "derive": [str(problem)], "rules": []}[command[0]]
+    shell = ["sh", "-c", 'exec "$@" >&-', "sh", *COMMAND, *command, *document]
+    done = subprocess.run(shell, cwd=ROOT, check=False, stderr=PIPE)
+    assert done.returncode == 2
+    assert done.stderr == (
+        b"Error: The output cannot be written to the standard output: it is closed.\n"
+    )
+    target = tmp_path / "output"
+    assert subprocess.run([*shell, "-o", str(target)], cwd=ROOT, check=False).returncode == 0
+    assert target.read_text()
+
+
+def test_all_standard_streams_closed(fragment: Path) -> None:
     done = subprocess.run(
         ["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *COMMAND, "audit", "--no-prove", str(fragment)],
         cwd=ROOT,
         check=False,
     )
-    assert done.returncode == 0
+    assert done.returncode == 2
 
 
 def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:

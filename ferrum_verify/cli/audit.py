@@ -14,11 +14,15 @@ from ferrum_verify.cli.known import (
     BASELINE_OPTION,
     CONFIG_OPTION,
     WRITE_BASELINE_OPTION,
-    settings_in_force,
     settle,
 )
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
-from ferrum_verify.limits import Limits, Proving
+from ferrum_verify.cli.proof_limits import (
+    OBLIGATION_LIMIT_OPTION,
+    PROOF_LIMIT_OPTION,
+    limits_in_force,
+)
+from ferrum_verify.limits import Proving
 from ferrum_verify.report.formats import FORMATS, render
 from ferrum_verify.report.model import Execution, Report
 
@@ -59,22 +63,8 @@ _KEPT_SUBJECTS = 100
     show_default=True,
     help="What the report is written as.",
 )
-@click.option(
-    "--obligation-limit",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
-    default=Limits().obligation_seconds,
-    show_default=True,
-    help="How long the solver may take for one claim; what takes longer is undecided.",
-)
-@click.option(
-    "--proof-limit",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
-    default=Limits().document_seconds,
-    show_default=True,
-    help="How long the solver may take for one document.",
-)
+@OBLIGATION_LIMIT_OPTION
+@PROOF_LIMIT_OPTION
 @click.option(
     "--smt2",
     metavar="DIR",
@@ -105,12 +95,9 @@ def audit(
     output: Path | None,
 ) -> int:
     """Audit documents: is each what the engine would have derived, and is it safe?"""
+    _check_that_proofs_run(prove, {"--smt2": smt2 is not None, "--second-opinion": second_opinion})
     proving = Proving(
-        limits=replace(
-            settings_in_force().limits,
-            obligation_seconds=obligation_limit,
-            document_seconds=proof_limit,
-        ),
+        limits=limits_in_force(obligation_limit, proof_limit),
         smt2=smt2,
         second_opinion=second_opinion,
     )
@@ -136,6 +123,15 @@ def audit(
         complain(f"Interrupted: the report covers {len(done):,} of the documents.")
         return INTERRUPTED
     return settled.status
+
+
+def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:
+    options = [name for name, given in asked.items() if given]
+    if options and not prove:
+        raise click.UsageError(
+            f"{' and '.join(options)} {'needs' if len(options) == 1 else 'need'} the proofs, which "
+            "--no-prove, or the project's settings, leave out: ask for them with --prove."
+        )
 
 
 def _reports(

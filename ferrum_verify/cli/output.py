@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -47,6 +48,8 @@ def emit(text: str, target: Path | None) -> None:
     """Write the text to the file, or to standard output where there is none."""
     try:
         if target is None:
+            if sys.stdout is None:  # closed before this process began
+                raise OSError(errno.EBADF, "it is closed")
             _write_stream(text, sys.stdout)
         else:
             _write_file(text, target)

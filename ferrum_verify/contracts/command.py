@@ -12,10 +12,14 @@ from ferrum_verify.cli.known import (
     BASELINE_OPTION,
     CONFIG_OPTION,
     WRITE_BASELINE_OPTION,
-    settings_in_force,
     settle,
 )
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
+from ferrum_verify.cli.proof_limits import (
+    OBLIGATION_LIMIT_OPTION,
+    PROOF_LIMIT_OPTION,
+    limits_in_force,
+)
 from ferrum_verify.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
@@ -61,6 +65,8 @@ def contracts_group() -> None:
 @click.option("--policy", metavar="DOC", help="Hold the catalog to this runtime policy.")
 @_PLANS
 @_PROVE
+@OBLIGATION_LIMIT_OPTION
+@PROOF_LIMIT_OPTION
 @_FORMAT
 @CONFIG_OPTION
 @BASELINE_OPTION
@@ -73,6 +79,8 @@ def check(
     policy: str | None,
     plans: tuple[str, ...],
     prove: bool,
+    obligation_limit: float,
+    proof_limit: float,
     format_name: str,
     baseline: Baseline | None,
     write_baseline: Path | None,
@@ -84,10 +92,9 @@ def check(
     """
     from ferrum_verify.contracts.check import check_contracts  # noqa: PLC0415
 
+    limits = limits_in_force(obligation_limit, proof_limit)
     with _one_sentence():
-        report = check_contracts(
-            catalog, program, policy, plans, prove=prove, limits=settings_in_force().limits
-        )
+        report = check_contracts(catalog, program, policy, plans, prove=prove, limits=limits)
     return _publish(report, format_name, output, baseline, write_baseline, proved=prove)
 
 
@@ -96,6 +103,8 @@ def check(
 @click.argument("head")
 @_PLANS
 @_PROVE
+@OBLIGATION_LIMIT_OPTION
+@PROOF_LIMIT_OPTION
 @_FORMAT
 @CONFIG_OPTION
 @BASELINE_OPTION
@@ -107,6 +116,8 @@ def compare(
     head: str,
     plans: tuple[str, ...],
     prove: bool,
+    obligation_limit: float,
+    proof_limit: float,
     format_name: str,
     baseline: Baseline | None,
     write_baseline: Path | None,
@@ -120,10 +131,9 @@ def compare(
     """
     from ferrum_verify.contracts.compare import compare_contracts  # noqa: PLC0415
 
+    limits = limits_in_force(obligation_limit, proof_limit)
     with _one_sentence():
-        report = compare_contracts(
-            base, head, plans, prove=prove, limits=settings_in_force().limits
-        )
+        report = compare_contracts(base, head, plans, prove=prove, limits=limits)
     return _publish(report, format_name, output, baseline, write_baseline, proved=prove)
 
 

@@ -55,7 +55,7 @@ def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
 
     At least one is given: what cannot be read is a document with ``wire`` findings.
     """
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     place = None if name == STANDARD_INPUT else Path(name)
     source = "<stdin>" if place is None else printable(name)
     try:
@@ -67,7 +67,7 @@ def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
             else:
                 started = time.perf_counter()
                 yield _document(stream.read(MAXIMUM_BYTES + 1), source, place, started=started)
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error, UnicodeEncodeError) as error:
         finding = UNREADABLE_FILE.finding(_reason(error, source))
         yield LoadedDocument(source=source, findings=(finding,), path=place)
 
@@ -182,6 +182,8 @@ def _reason(error: Exception, source: str) -> str:
             return f"{source} is a directory, not a file."
         case PermissionError():
             return f"{source} may not be read."
+        case UnicodeEncodeError():
+            return f"No file can have the name {source}: it holds half of a surrogate pair."
         case gzip.BadGzipFile():
             return f"{source} is not a gzip archive."
         case OSError(strerror=str(reason)):

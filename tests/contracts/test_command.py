@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferrum_verify.cli import run
+from ferrum_verify.errors import DocumentError
+from ferrum_verify.limits import Limits
 from ferrum_verify.report.formats import FORMATS
 from ferrum_verify.samples import sample
 from tests.contracts.catalogs import attention, contract_of
@@ -155,3 +158,25 @@ def test_a_baseline_hides_what_was_accepted(folder: Path) -> None:
     assert run([*compare, "--baseline", "known.json"]) == 0
     head_of(folder, "same")
     assert run([*compare, "--baseline", "known.json"]) == 1  # the known finding is gone
+
+
+@pytest.mark.parametrize("command", ["check", "compare"])
+def test_limits_of_the_proofs(folder: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    given = []
+
+    def recorded(*_: Any, **options: Any) -> Any:
+        given.append(options["limits"])
+        raise DocumentError("enough")
+
+    monkeypatch.setattr(import_module("ferrum_verify.contracts.check"), "check_contracts", recorded)
+    monkeypatch.setattr(
+        import_module("ferrum_verify.contracts.compare"), "compare_contracts", recorded
+    )
+    documents = ["catalog.json"] * (1 if command == "check" else 2)
+    limits = ["--obligation-limit", "2.5", "--proof-limit", "7"]
+    run(["contracts", command, *documents, *limits])
+    run(["contracts", command, *documents])
+    assert [(each.obligation_seconds, each.document_seconds) for each in given] == [
+        (2.5, 7.0),
+        (Limits().obligation_seconds, Limits().document_seconds),
+    ]

@@ -13,6 +13,14 @@ from typing import Any
 
 import pytest
 
+from ferrum_verify import (
+    FerrumVerifyError,
+    audit,
+    compile_program_bindings,
+    derive_memory_plan,
+    derive_sequence_checkpoint,
+)
+from ferrum_verify.contracts.compare import compare_contracts
 from ferrum_verify.documents import load
 from ferrum_verify.documents.json_text import MAXIMUM_BYTES
 from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
@@ -70,6 +78,31 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert only_rule(read(tmp_path / "missing.json" / "below")) == "wire.unreadable-file"
     assert only_rule(read("nul\0byte.json")) == "wire.unreadable-file"
     assert only_rule(read("x" * 5_000)) == "wire.unreadable-file"
+
+
+def test_a_name_that_no_file_can_have() -> None:
+    (document,) = read("\udc00.json")
+    assert document.findings[0].rule == "wire.unreadable-file"
+    assert document.findings[0].message == (
+        "No file can have the name \\udc00.json: it holds half of a surrogate pair."
+    )
+    derivations = (derive_memory_plan, compile_program_bindings, derive_sequence_checkpoint)
+    for derivation in derivations:
+        with pytest.raises(FerrumVerifyError):
+            derivation("\udc00")
+    with pytest.raises(FerrumVerifyError):
+        compare_contracts("\udc00", "\udc00")
+    assert audit("\udc00").verdict == "unreadable"
+
+
+def test_a_path_may_be_of_bytes(tmp_path: Path) -> None:
+    class Place:
+        def __fspath__(self) -> bytes:
+            return os.fsencode(tmp_path / "plan.json")
+
+    (tmp_path / "plan.json").write_text("[1]")
+    (document,) = read_documents(Place())  # type: ignore[arg-type]
+    assert document.value == [1]
 
 
 def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
