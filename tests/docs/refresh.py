@@ -1,21 +1,17 @@
 """Puts what commands print today into the pages: ``python -m tests.docs.refresh [PAGE]…``.
 
-What a page shows with lines left out stays as it is while it is still true. Where it is not, the
-tables of a report are left out again; anything else is left to the writer.
+Lines that a page leaves out are left out again, as long as those around them can be found.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.docs.pages import ELSEWHERE, ROOT, Page, page, pages
-from tests.docs.sessions import Session, agree, followed
-
-if TYPE_CHECKING:
-    from tests.docs.pages import Command
+from tests.docs.sessions import LEFT_OUT, Session, agree, followed
 
 
 def refreshed(old: Page) -> str:
@@ -29,7 +25,8 @@ def refreshed(old: Page) -> str:
                 print("".join(outputs), end="")
                 continue
             new = "".join(
-                each.written + (each.shown if agree(each.shown, printed) else cut(each, printed))
+                each.written
+                + (each.shown if agree(each.shown, printed) else abridged(each.shown, printed))
                 for each, printed in zip(block.commands, outputs, strict=True)
             )
             start = block.start + shift
@@ -38,10 +35,42 @@ def refreshed(old: Page) -> str:
     return text
 
 
-def cut(command: Command, printed: str) -> str:
-    """What is printed, without the tables of a report where the page left them out."""
-    head, tables, _ = printed.partition("\n  Pools: ")
-    return f"{head}…\n" if tables and command.shown.endswith("\n…\n") else printed
+def abridged(shown: str, printed: str) -> str:
+    """What is printed, with the lines left out that the page left out, where they can be found.
+
+    A shown line is found again by its words, whatever its numbers are now.
+    """
+    if LEFT_OUT not in shown.splitlines():
+        return printed
+    lines, found, end = printed.splitlines(), list[str](), 0
+    wanted: list[list[str]] = [[]]
+    for line in shown.splitlines():
+        if line == LEFT_OUT:
+            wanted.append([])
+        else:
+            wanted[-1].append(line)
+    for number, piece in enumerate(wanted):
+        is_last = number == len(wanted) - 1
+        first = len(lines) - len(piece) if is_last else end
+        last = len(lines) - len(piece) if number else 0
+        words = [_words(line) for line in piece]
+        start = next(
+            (
+                place
+                for place in range(max(first, end), last + 1)
+                if [_words(line) for line in lines[place : place + len(piece)]] == words
+            ),
+            None,
+        )
+        if start is None:
+            return printed
+        found += [*([LEFT_OUT] if number else []), *lines[start : start + len(piece)]]
+        end = start + len(piece)
+    return "".join(f"{line}\n" for line in found)
+
+
+def _words(line: str) -> str:
+    return re.sub(r"\d[\d,.]*", "#", line)
 
 
 def main(names: list[str]) -> None:

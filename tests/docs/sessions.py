@@ -28,7 +28,7 @@ COLUMNS = "80"
 """The width of the reader's terminal."""
 
 _SHELL = re.compile(r"[|<>;&$*`]")
-_LEFT_OUT = "…"
+LEFT_OUT = "…"
 _VARYING = (
     (re.compile(r"\b\d+\.\d+ ?s\b"), "# s"),
     (re.compile(r"\b(z3|cvc5) \d[\d.]*"), r"\1 #"),
@@ -176,7 +176,7 @@ def agree(shown: str, printed: str) -> bool:
     """Whether a page shows what is printed, times aside; ``…`` stands for lines left out."""
     pieces = [
         re.escape(piece)
-        for piece in re.split(rf"^{_LEFT_OUT}\n", settled(shown), flags=re.MULTILINE)
+        for piece in re.split(rf"^{LEFT_OUT}\n", settled(shown), flags=re.MULTILINE)
     ]
     return re.fullmatch(r"(?:.*\n)*?".join(pieces), settled(printed)) is not None
 

@@ -12,8 +12,8 @@ import pytest
 
 from ferrum_verify.cli import commands
 from ferrum_verify.contracts.command import contracts_group
-from tests.docs.pages import ELSEWHERE, ROOT, Command, anchor, page, pages
-from tests.docs.refresh import cut, refreshed
+from tests.docs.pages import ELSEWHERE, ROOT, anchor, page, pages
+from tests.docs.refresh import abridged, refreshed
 from tests.docs.sessions import Session, agree, followed, settled
 
 if TYPE_CHECKING:
@@ -160,10 +160,19 @@ def test_a_wrong_page_is_seen_and_set_right(tmp_path: Path) -> None:
     assert f"$ ferrum-verify --version\n{page_version()}$ false\n$ echo $?\n1\n" in refreshed(wrong)
 
 
-def test_tables_that_were_left_out_are_left_out_again() -> None:
-    printed = "VERIFIED\n  no findings\n\n  Pools: sharing saves\n Pool  Holds\n"
-    assert cut(Command("", "", "VIOLATED\n…\n"), printed) == "VERIFIED\n  no findings\n…\n"
-    assert cut(Command("", "", "VIOLATED\n"), printed) == printed
+@pytest.mark.parametrize(
+    ("shown", "printed", "now"),
+    [
+        ("a 1\n…\n", "a 2\nb\nc\n", "a 2\n…\n"),
+        ("a 1\n…\nc 1\n…\ne\n", "a 22\nb\nc 3\nd\ne\n", "a 22\n…\nc 3\n…\ne\n"),
+        ("…\nc 1\n", "a\nb\nc 2\n", "…\nc 2\n"),
+        ("a\n…\n", "b\na\n", "b\na\n"),
+        ("a\n…\nc\n", "a\nc\nd\n", "a\nc\nd\n"),
+        ("a 1\n", "a 2\nb\n", "a 2\nb\n"),
+    ],
+)
+def test_lines_that_were_left_out_are_left_out_again(shown: str, printed: str, now: str) -> None:
+    assert abridged(shown, printed) == now
 
 
 def page_version() -> str:
