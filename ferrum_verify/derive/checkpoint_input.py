@@ -6,12 +6,12 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.documents.bundle import CheckpointBundle
 from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
-from ferrum_verify.documents.wire_findings import wire_findings
+from ferrum_verify.documents.read_past import too_many_faults
+from ferrum_verify.documents.validation import TooManyFaultsError, validated
+from ferrum_verify.documents.wire_findings import finding_of, wire_faults
 from ferrum_verify.errors import DerivationError, DocumentError, summarise
 from ferrum_verify.findings import Finding
 from ferrum_verify.rules.checkpoint_causes import locate
@@ -41,10 +41,12 @@ def derive_from_document(bundle: dict[str, Any] | str | os.PathLike[str]) -> Seq
     """The checkpoint of a bundle; see ``derive_sequence_checkpoint``, its public name."""
     document = _one_document(bundle)
     try:
-        parts = CheckpointBundle.model_validate(document)
-    except ValidationError as error:
-        findings = wire_findings(error, document)
-        raise DocumentError(summarise(findings), findings) from None
+        parts, faults = validated(CheckpointBundle, document)
+        findings = [finding_of(fault) for fault in wire_faults(faults, document)]
+    except TooManyFaultsError:
+        parts, findings = None, [too_many_faults()]
+    if parts is None:
+        raise DocumentError(summarise(findings), findings)
     derivation = derive_checkpoint(
         parts.program,
         parts.plan.payload.nodes,

@@ -17,13 +17,19 @@ from ferrum_verify.findings import Finding, pointer
 from ferrum_verify.rules.wire import DUPLICATE_KEY, LIMIT, NOT_JSON
 
 MAXIMUM_BYTES = 16 * 2**20
-"""Bytes of one document's JSON, decompressed."""
+"""Bytes of one plan's JSON, decompressed; of any other document's too, save a bundle's."""
+
+MAXIMUM_BUNDLE_BYTES = 4 * MAXIMUM_BYTES
+"""Bytes of a bundle's JSON: its plan has ``MAXIMUM_BYTES`` at most, its sources the rest."""
 
 MAXIMUM_DEPTH = 127
 """Levels of nesting; the engine's reader refuses the 128th."""
 
 MAXIMUM_VALUES = MAXIMUM_BYTES // 2
-"""Values in one document: no text of ``MAXIMUM_BYTES`` can hold more."""
+"""Values in one document: no text of ``MAXIMUM_BYTES`` can hold more, nor may a longer one."""
+
+MAXIMUM_MEMBERS = 65_536
+"""Members of one object: as many as a plan has rows, and far more than any real object has."""
 
 LONG_NUMBER = 10**40
 """Stands for every integer of more than 40 digits: no field holds one, and Python refuses to
@@ -31,8 +37,12 @@ write one of more than a few thousand digits."""
 
 _TOO_DEEP = LIMIT.finding(f"The document nests deeper than {MAXIMUM_DEPTH} levels.")
 _TOO_MANY_VALUES = LIMIT.finding(f"The document holds more than {MAXIMUM_VALUES:,} values.")
+_TOO_MANY_MEMBERS = LIMIT.finding(f"An object has more than {MAXIMUM_MEMBERS:,} members.")
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _MINUS_ZERO = re.compile(r"-0(?=[\s,\]}]|$)")
+_BLANKS = re.compile(r"[ \t\r\n]*")
+# Numbers stay text: Python refuses to convert integers of thousands of digits.
+_SCANNER = json.JSONDecoder(parse_int=str, parse_float=str)
 _JSON_TYPES = {dict, list, str, int, float, bool, type(None)}
 
 
@@ -43,9 +53,7 @@ def parse_json(text: bytes) -> Any:
     or a limit passed. An integer of more than 40 digits is read as ``LONG_NUMBER``.
     """
     if len(text) > MAXIMUM_BYTES:
-        _refuse(
-            LIMIT.finding(f"The document has more than {MAXIMUM_BYTES:,} bytes of JSON (16 MiB).")
-        )
+        _refuse_before_reading(text)
     if text.startswith(_BYTE_ORDER_MARKS):
         _refuse(NOT_JSON.finding("The text starts with a byte-order mark, which JSON forbids."))
     try:
@@ -54,7 +62,10 @@ def parse_json(text: bytes) -> Any:
         _refuse(NOT_JSON.finding(f"The text is not UTF-8: {error.reason} at byte {error.start:,}."))
     if not decoded.strip():
         _refuse(NOT_JSON.finding("The text is empty, where a JSON document should be."))
-    return admit(_decode(decoded))
+    value = admit(_decode(decoded))
+    if len(text) > MAXIMUM_BYTES:
+        _refuse_large_plan(value, decoded)
+    return value
 
 
 def admit(value: Any) -> Any:
@@ -91,6 +102,55 @@ def printable(text: str) -> str:
     return "".join(
         character if character.isprintable() else ascii(character)[1:-1] for character in text
     )
+
+
+def _refuse_before_reading(text: bytes) -> None:
+    """Refuse a long text that is too long even for a bundle, or could exhaust the host."""
+    if len(text) > MAXIMUM_BUNDLE_BYTES:
+        _refuse(
+            LIMIT.finding(
+                f"The document has more than {MAXIMUM_BUNDLE_BYTES:,} bytes of JSON (64 MiB)."
+            )
+        )
+    # Every value but the first follows one of these, so there are no more values than that.
+    if sum(map(text.count, (b",", b"[", b"{"))) > MAXIMUM_VALUES:
+        _refuse(LIMIT.finding(f"The text has room for more than {MAXIMUM_VALUES:,} values."))
+
+
+def _refuse_large_plan(value: Any, text: str) -> None:
+    """Refuse a document of more than 16 MiB, unless it is a bundle whose plan has no more."""
+    if not (isinstance(value, dict) and isinstance(value.get("plan"), dict)):
+        _refuse(
+            LIMIT.finding(
+                f"The document has more than {MAXIMUM_BYTES:,} bytes of JSON (16 MiB), which only "
+                "a bundle may have."
+            )
+        )
+    size = _bytes_of_member(text, "plan")
+    if size > MAXIMUM_BYTES:
+        _refuse(
+            LIMIT.finding(
+                f"The plan has {size:,} bytes of JSON, more than {MAXIMUM_BYTES:,} (16 MiB).",
+                "/plan",
+            )
+        )
+
+
+def _bytes_of_member(text: str, name: str) -> int:
+    """The bytes of a member's value, as it stands in the text of an object that has it."""
+    at = text.index("{")
+    while True:
+        key, at = _SCANNER.raw_decode(text, _behind_blanks(text, at + 1))
+        start = _behind_blanks(text, _behind_blanks(text, at) + 1)
+        _, end = _SCANNER.raw_decode(text, start)
+        if key == name:
+            return len(text[start:end].encode())
+        at = _behind_blanks(text, end)
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    blanks = _BLANKS.match(text, at)
+    return at if blanks is None else blanks.end()
 
 
 def _decode(text: str) -> Any:
@@ -210,6 +270,8 @@ def _is_plain(root: Any) -> bool:
             _refuse(_TOO_DEEP)
         if total + sum(map(len, objects)) + sum(map(len, lists)) > MAXIMUM_VALUES:
             _refuse(_TOO_MANY_VALUES)
+        if max(map(len, objects), default=0) > MAXIMUM_MEMBERS:
+            _refuse(_TOO_MANY_MEMBERS)
         keys.update(*objects)
         level = list(chain.from_iterable(lists))
         level += chain.from_iterable(map(dict.values, objects))
@@ -265,6 +327,8 @@ class _Copying:
         return None
 
     def _of_object(self, mapping: dict[Any, Any], place: str, depth: int) -> dict[str, Any]:
+        if len(mapping) > MAXIMUM_MEMBERS:
+            _refuse(_TOO_MANY_MEMBERS)
         copy = {}
         for key, member in mapping.items():
             if not isinstance(key, str):

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from ferrum_verify.documents.json_text import MAXIMUM_BYTES, admit, parse_json, printable
+from ferrum_verify.documents.json_text import MAXIMUM_BUNDLE_BYTES, admit, parse_json, printable
 from ferrum_verify.errors import DocumentError
 from ferrum_verify.rules.wire import LIMIT, NOT_JSON, UNREADABLE_FILE
 
@@ -66,7 +66,9 @@ def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
                 yield from _documents_of_lines(stream, source, place)
             else:
                 started = time.perf_counter()
-                yield _document(stream.read(MAXIMUM_BYTES + 1), source, place, started=started)
+                yield _document(
+                    stream.read(MAXIMUM_BUNDLE_BYTES + 1), source, place, started=started
+                )
     except (OSError, EOFError, zlib.error, UnicodeEncodeError) as error:
         finding = UNREADABLE_FILE.finding(_reason(error, source))
         yield LoadedDocument(source=source, findings=(finding,), path=place)
@@ -128,7 +130,7 @@ def _documents_of_lines(
     number = first_line - 1
     found = first_line > 1
     started = time.perf_counter()
-    while line := stream.readline(MAXIMUM_BYTES + 2):
+    while line := stream.readline(MAXIMUM_BUNDLE_BYTES + 2):
         number += 1
         here = f"{source}:{number}"
         if number > MAXIMUM_LINES:
@@ -141,7 +143,7 @@ def _documents_of_lines(
             found = True
             yield _document(line.rstrip(b"\r\n"), here, path, line=number, started=started)
             started = time.perf_counter()
-        if len(line) > MAXIMUM_BYTES + 1:
+        if len(line) > MAXIMUM_BUNDLE_BYTES + 1:
             return  # the rest of an overlong line: nothing after it can be told apart
     if not found:
         finding = NOT_JSON.finding("The file holds no document.")
@@ -154,10 +156,14 @@ def _documents_of_standard_input(stream: IO[bytes], source: str) -> Iterator[Loa
     It is a document a line when the first line is a whole one and more follows.
     """
     started = time.perf_counter()
-    head = stream.readline(MAXIMUM_BYTES + 2)
+    head = stream.readline(MAXIMUM_BUNDLE_BYTES + 2)
     first = _document(head.rstrip(b"\r\n"), source, None, started=started)
     if first.findings:
-        rest = stream.read(MAXIMUM_BYTES + 1 - len(head)) if len(head) <= MAXIMUM_BYTES else b""
+        rest = (
+            stream.read(MAXIMUM_BUNDLE_BYTES + 1 - len(head))
+            if len(head) <= MAXIMUM_BUNDLE_BYTES
+            else b""
+        )
         yield _document(head + rest, source, None, started=started)
         return
     others = _documents_of_lines(stream, source, None, first_line=2)

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from ferrum_verify.documents.kinds import FORMS, detect, model_of, resemblance
 from ferrum_verify.documents.parts import Parts, payload_of, readable_parts, sound_parts
 from ferrum_verify.documents.primitives import Version
-from ferrum_verify.documents.read_past import read_past
+from ferrum_verify.documents.read_past import read_past, too_many_faults
+from ferrum_verify.documents.validation import TooManyFaultsError, is_large, validated
 from ferrum_verify.findings import Finding, pointer
 from ferrum_verify.rules.wire import LIMIT, NEWER_FIELD, SCHEMA_VERSION, UNKNOWN_KIND
 from ferrum_verify.subject import Places, Subject
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 MAXIMUM_ROWS = 65_536
 """Static and dynamic rows of one plan (seed 000, ``validate``)."""
+
+MAXIMUM_NODES = 262_144
+"""Nodes of one plan that are read at all: far more than fit any plan that the engine encodes."""
 
 KNOWN_SCHEMA = (5, 0)
 """The schema version of execution plans whose rules this package knows."""
@@ -56,9 +60,14 @@ def subject_of(value: Any) -> tuple[Subject | None, list[Finding]]:
 def _parts(kind: Kind, value: Any, newer_within: str | None) -> tuple[Parts, list[Finding]]:
     model = model_of(FORMS[kind])
     try:
-        return sound_parts(kind, model.model_validate(value)), []
-    except ValidationError as error:
-        meant, findings, document = read_past(model, value, error, newer_within)
+        document, faults = validated(model, value)
+        if document is not None:
+            return sound_parts(kind, document), []
+        meant, findings, document = read_past(model, value, faults, newer_within)
+    except TooManyFaultsError:
+        # To read the sound parts of so large a document would collect all those faults after all.
+        parts: Parts = {} if is_large(value) else readable_parts(kind, value)
+        return parts, [too_many_faults()]
     if document is not None:
         return sound_parts(kind, document), findings
     return readable_parts(kind, meant), findings
@@ -104,15 +113,19 @@ def _raw(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
 def _row_limit(kind: Kind, value: dict[str, Any], places: Places) -> Finding | None:
     match kind:
         case "memory-plan" | "problem":
+            plan: dict[str, Any] = value
             rows: Any = value
         case "fragment":
-            rows = value.get("memory")
+            plan, rows = value, value.get("memory")
         case _:
-            rows = payload_of(kind, value).get("memory")
-    if not isinstance(rows, dict):
-        return None
-    lists = (rows.get("static_allocations"), rows.get("dynamic_descriptors"))
-    static, dynamic = (len(each) if isinstance(each, list) else 0 for each in lists)
+            plan = payload_of(kind, value)
+            rows = plan.get("memory")
+    nodes = _length(plan, "nodes")
+    if nodes > MAXIMUM_NODES:
+        return LIMIT.finding(
+            f"The plan has {nodes:,} nodes, more than {MAXIMUM_NODES:,}.", places.nodes
+        )
+    static, dynamic = _length(rows, "static_allocations"), _length(rows, "dynamic_descriptors")
     if static + dynamic <= MAXIMUM_ROWS:
         return None
     return LIMIT.finding(
@@ -120,6 +133,11 @@ def _row_limit(kind: Kind, value: dict[str, Any], places: Places) -> Finding | N
         f"{MAXIMUM_ROWS:,}.",
         places.memory,
     )
+
+
+def _length(value: Any, name: str) -> int:
+    held = value.get(name) if isinstance(value, dict) else None
+    return len(held) if isinstance(held, list) else 0
 
 
 def _newer_schema(kind: Kind, value: dict[str, Any], places: Places) -> Finding | None:

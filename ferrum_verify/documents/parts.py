@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
 
-from pydantic import ValidationError
-
 from ferrum_verify.documents.kinds import FORMS, model_of
 from ferrum_verify.documents.memory_plan import MemoryPlan
 from ferrum_verify.documents.node import FragmentNode, PlanNode
 from ferrum_verify.documents.primitives import WireModel
+from ferrum_verify.documents.validation import sound
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.catalog import CapabilityCatalog
@@ -89,9 +88,9 @@ def readable_parts(kind: Kind, document: dict[str, Any]) -> Parts:
         case "execution-plan":
             return _readable_plan(document)
         case "fragment" | "problem":
-            parts = {"nodes": _try_all(FragmentNode, document.get("nodes"))}
+            parts = {"nodes": _all_sound(FragmentNode, document.get("nodes"))}
             if kind == "fragment":
-                parts["memory"] = _try(MemoryPlan, document.get("memory"))
+                parts["memory"] = sound(MemoryPlan, document.get("memory"))
             return _with_retained(parts, document.get("retained_completion_resources", []))
         case _:
             return {}
@@ -114,15 +113,15 @@ def _readable_plan(plan: dict[str, Any]) -> Parts:
     payload = _object(plan.get("payload"))
     nodes = payload.get("nodes")
     header = {key: value for key, value in payload.items() if key not in ("nodes", "memory")}
-    plan_nodes = _try_all(PlanNode, nodes)
+    plan_nodes = _all_sound(PlanNode, nodes)
     retained = payload.get("retained_completion_values")
     if isinstance(retained, list):
         retained = [_object(value).get("resource_id") for value in retained]
     parts: Parts = {
-        "header": _try(PlanHeader, header),
-        "nodes": _try_all(FragmentNode, nodes) if plan_nodes is None else plan_nodes,
+        "header": sound(PlanHeader, header),
+        "nodes": _all_sound(FragmentNode, nodes) if plan_nodes is None else plan_nodes,
         "plan_nodes": plan_nodes,
-        "memory": _try(MemoryPlan, payload.get("memory")),
+        "memory": sound(MemoryPlan, payload.get("memory")),
     }
     return _with_retained(parts, retained)
 
@@ -138,22 +137,20 @@ def _with_retained(parts: Parts, retained: Any) -> Parts:
 
 
 def _source(kind: Kind, bundle: dict[str, Any]) -> WireModel | None:
-    return _try(model_of(FORMS[kind]), bundle.get(kind))
+    return sound(model_of(FORMS[kind]), bundle.get(kind))
 
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _try(model: type[_Model], value: Any) -> _Model | None:
-    try:
-        return model.model_validate(value)
-    except ValidationError:
-        return None
-
-
-def _try_all(model: type[_Model], values: Any) -> tuple[_Model, ...] | None:
+def _all_sound(model: type[_Model], values: Any) -> tuple[_Model, ...] | None:
     if not isinstance(values, list):
         return None
-    read = tuple(_try(model, value) for value in values)
-    return None if None in read else cast("tuple[_Model, ...]", read)
+    read = []
+    for value in values:
+        row = sound(model, value)
+        if row is None:
+            return None
+        read.append(row)
+    return tuple(read)

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.documents.json_text import MAXIMUM_BYTES
+from ferrum_verify.documents.json_text import MAXIMUM_BUNDLE_BYTES
 from ferrum_verify.findings import pointer
 
 if TYPE_CHECKING:
@@ -90,12 +90,12 @@ def _regions_of_file(
         if stream.peek(2)[:2] == _GZIP_MAGIC:
             return {}
         if not path.name.lower().endswith(".jsonl"):
-            text = stream.read(MAXIMUM_BYTES + 1).decode()
+            text = stream.read(MAXIMUM_BUNDLE_BYTES + 1).decode()
             found = regions_in(text, pointers.get(1, ()))
             return {(1, place): region for place, region in found.items()}
         last = max(pointers)
         for number in range(1, last + 1):
-            line = stream.readline(MAXIMUM_BYTES + 2)
+            line = stream.readline(MAXIMUM_BUNDLE_BYTES + 2)
             if number in pointers:
                 found = regions_in(line.decode(), pointers[number], first_line=number)
                 regions |= {(number, place): region for place, region in found.items()}

@@ -10,17 +10,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
+from ferrum_verify.documents import validation
+from ferrum_verify.documents.validation import validated
 from ferrum_verify.documents.wire_findings import WireFault, finding_of, wire_faults
 from ferrum_verify.rules.wire import TOO_MANY_FAULTS
 
 if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
     from ferrum_verify.documents.primitives import WireModel
     from ferrum_verify.findings import Finding
-
-MAXIMUM_FAULTS = 20_000
-"""Faults of one document that are listed one by one; to list millions would exhaust the host."""
 
 _ROUNDS = 4
 """A fault can show only once another is read past, but not in a chain longer than this."""
@@ -36,19 +35,19 @@ _NOT_UNDERSTOOD = frozenset(
 
 
 def read_past(
-    model: type[WireModel], document: Any, error: ValidationError, newer_within: str | None
+    model: type[WireModel], document: Any, faults: list[ErrorDetails], newer_within: str | None
 ) -> tuple[Any, list[Finding], WireModel | None]:
     """The document as it was meant, the findings, and its model if all could be read past.
+
+    ``faults`` are what ``validated`` said of it; raises ``TooManyFaultsError`` as that does.
 
     ``newer_within`` points at the part, if any, that follows a schema version of which only
     some is understood: what is unknown there is no fault.
     """
-    if error.error_count() > MAXIMUM_FAULTS:
-        return document, [_too_many(error)], None
     findings: dict[str, Finding] = {}
     for rounds_left in reversed(range(_ROUNDS)):
         edits: list[tuple[tuple[str | int, ...], Any]] = []
-        for fault in wire_faults(error, document):
+        for fault in wire_faults(faults, document):
             reading = _reading(fault)
             if reading is not _NO_READING:
                 edits.append((fault.steps, reading))
@@ -58,17 +57,17 @@ def read_past(
         if not edits or not rounds_left:
             break
         document = _edited(document, edits)
-        try:
-            return document, list(findings.values()), model.model_validate(document)
-        except ValidationError as remaining:
-            error = remaining
+        read, faults = validated(model, document)
+        if read is not None:
+            return document, list(findings.values()), read
     return document, list(findings.values()), None
 
 
-def _too_many(error: ValidationError) -> Finding:
+def too_many_faults() -> Finding:
+    """The finding in place of more faults than are listed."""
     return TOO_MANY_FAULTS.finding(
-        f"The document departs from its form in {error.error_count():,} places, more than the "
-        f"{MAXIMUM_FAULTS:,} that are listed one by one."
+        f"The document departs from its form in more than {validation.MAXIMUM_FAULTS:,} places, "
+        "so they are not listed one by one."
     )
 
 

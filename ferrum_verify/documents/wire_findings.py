@@ -28,9 +28,8 @@ from ferrum_verify.rules.wire import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
     from ferrum_verify.findings import Finding, Rule
@@ -84,14 +83,8 @@ class WireFault:
     context: dict[str, Any]
 
 
-def wire_findings(error: ValidationError, document: Any, base: str = "") -> list[Finding]:
-    """A finding for each error; ``document`` was validated and stands at the pointer ``base``."""
-    return [finding_of(fault, base) for fault in wire_faults(error, document)]
-
-
-def wire_faults(error: ValidationError, document: Any) -> Iterator[WireFault]:
-    """The errors, each traced to its place in the document."""
-    details = error.errors(include_url=False, include_input=False)
+def wire_faults(details: Iterable[ErrorDetails], document: Any) -> Iterator[WireFault]:
+    """What pydantic says is wrong, each traced to its place in the document."""
     for detail in details:
         yield _trace(detail, document)
 

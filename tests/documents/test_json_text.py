@@ -12,10 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ferrum_verify.documents import json_text
 from ferrum_verify.documents.json_text import (
     LONG_NUMBER,
+    MAXIMUM_BUNDLE_BYTES,
     MAXIMUM_BYTES,
     MAXIMUM_DEPTH,
+    MAXIMUM_MEMBERS,
     admit,
     parse_json,
     printable,
@@ -100,7 +103,10 @@ def test_depth_past_the_limit(depth: int) -> None:
 
 
 def test_size_past_the_limit() -> None:
-    (finding,) = refused(b" " * (MAXIMUM_BYTES + 1))
+    (finding,) = refused(b" " * (MAXIMUM_BUNDLE_BYTES + 1))
+    assert finding.rule == "wire.limit"
+    assert "64 MiB" in finding.message
+    (finding,) = refused(b"[" + b" " * MAXIMUM_BYTES + b"]")
     assert finding.rule == "wire.limit"
     assert "16 MiB" in finding.message
 
@@ -220,3 +226,44 @@ def test_any_bytes_are_read_or_refused(text: bytes | str) -> None:
     else:
         return
     assert findings
+
+
+def test_a_bundle_may_be_larger_than_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_text, "MAXIMUM_BYTES", 40)
+    monkeypatch.setattr(json_text, "MAXIMUM_BUNDLE_BYTES", 160)
+    plan = '{"payload": {}, "é\\"": [1, 2], "n": %s}'
+    for size, sound in ((40, True), (41, False)):
+        text = plan % ("7" * (size - len((plan % "").encode())))
+        assert len(text.encode()) == size
+        bundle = f' {{ "a" : "{{[,", "plan" :\n{text} , "z": [{"8" * 30}] }}'.encode()
+        if sound:
+            assert list(parse_json(bundle)) == ["a", "plan", "z"]
+        else:
+            (finding,) = refused(bundle)
+            assert finding.rule == "wire.limit"
+            assert finding.location == "/plan"
+            assert "The plan has 41 bytes of JSON" in finding.message
+            # By itself the plan is as large.
+            assert [each.rule for each in refused(text.encode())] == ["wire.limit"]
+    (finding,) = refused(b'{"plan": {}, "program": "' + b"x" * 160 + b'"}')
+    assert finding.rule == "wire.limit"
+    for other in (b'{"plan": 1, "memory": "%s"}', b'["%s"]', b'{"nodes": ["%s"]}'):
+        assert [each.rule for each in refused(other % (b"x" * 60))] == ["wire.limit"]
+
+
+def test_a_long_text_with_room_for_too_many_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_text, "MAXIMUM_BYTES", 40)
+    monkeypatch.setattr(json_text, "MAXIMUM_VALUES", 20)
+    assert parse_json(b'{"plan": {}, "z": [1,2,3,4,5,6,7,8,9,10]}')["plan"] == {}
+    (finding,) = refused(b'{"plan": {}, "z": [%s]}' % b",".join([b"{}"] * 12))
+    assert "has room for more than 20 values" in finding.message
+
+
+def test_objects_with_too_many_members() -> None:
+    members = {str(index): 0 for index in range(MAXIMUM_MEMBERS)}
+    assert admit(members) is members
+    members["one more"] = 0
+    for value in (members, [{1, 2}, members], {"a": (members,)}):
+        with pytest.raises(DocumentError) as caught:
+            admit(value)
+        assert [finding.rule for finding in caught.value.findings] == ["wire.limit"]

@@ -22,7 +22,7 @@ from ferrum_verify import (
 )
 from ferrum_verify.contracts.compare import compare_contracts
 from ferrum_verify.documents import load
-from ferrum_verify.documents.json_text import MAXIMUM_BYTES
+from ferrum_verify.documents.json_text import MAXIMUM_BUNDLE_BYTES, MAXIMUM_BYTES
 from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
 
 
@@ -139,7 +139,7 @@ def test_damaged_archives(tmp_path: Path, damage: Any) -> None:
 @pytest.mark.parametrize("name", ["bomb.json.gz", "bomb.jsonl.gz"])
 def test_an_archive_that_unpacks_to_far_more_stops_early(tmp_path: Path, name: str) -> None:
     # Its end is cut off: a reader that unpacked it all would find the damage, not the limit.
-    packed = gzip.compress(b"0" * (8 * MAXIMUM_BYTES), compresslevel=1)
+    packed = gzip.compress(b"0" * (4 * MAXIMUM_BUNDLE_BYTES), compresslevel=1)
     path = tmp_path / name
     path.write_bytes(packed[: len(packed) // 2])
     assert only_rule(read(path)) == "wire.limit"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrum_verify.documents import read_past
+from ferrum_verify.documents import validation
 from ferrum_verify.documents.parse import MAXIMUM_ROWS, subject_of
 from ferrum_verify.findings import DELETE
 from ferrum_verify.samples import sample
@@ -333,7 +333,7 @@ def test_rows_up_to_the_limit(kind: str, extra: int) -> None:
 
 
 def test_faults_past_number_are_counted_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_past, "MAXIMUM_FAULTS", 3)
+    monkeypatch.setattr(validation, "MAXIMUM_FAULTS", 3)
     edits: dict[str, Any] = {f"/memory/k{index}": 0 for index in range(4)}
     subject, findings = edited("fragment", edits)
     assert [finding.rule for finding in findings] == ["wire.too-many-faults"]
