@@ -11,6 +11,7 @@ from ferrum_verify.documents.load import LoadedDocument, from_memory, read_docum
 from ferrum_verify.documents.parse import subject_of
 from ferrum_verify.judge import derive_subject, judge_memory
 from ferrum_verify.limits import Limits, Proving
+from ferrum_verify.report.capping import MAXIMUM_OF_A_RULE, capped
 from ferrum_verify.report.model import DocumentReport, Report, SlotReport, verdict_of
 from ferrum_verify.sharing import EXECUTIONS
 
@@ -158,7 +159,8 @@ def _prove(
         ordered=facts.order is not None,
         judged=facts.order is not None
         and not facts.faulty
-        and all(safety.named_in_full for safety in facts.slot_safety.values()),
+        and all(safety.named_in_full for safety in facts.slot_safety.values())
+        and len(findings) < MAXIMUM_OF_A_RULE,
     )
 
 
@@ -204,7 +206,7 @@ def _judge_provenance(subject: Subject) -> list[Finding]:
             checkpoint.check,
             integrity.check,
         )
-        for finding in check(subject)
+        for finding in capped(check(subject))
     ]
 
 

@@ -15,6 +15,7 @@ from ferrum_verify.derive.memory_plan import derive_plan
 from ferrum_verify.derive.reusable import canonical_buckets, capacity_shape
 from ferrum_verify.facts import Facts
 from ferrum_verify.order import HappensBefore
+from ferrum_verify.report.capping import capped
 from ferrum_verify.rules import (
     binding,
     capacity,
@@ -55,7 +56,7 @@ def judge_memory(
     """
     memory = subject.memory
     known = None if memory is None else _resources(memory)
-    findings = list(graph.check(subject, known=known))
+    findings = list(capped(graph.check(subject, known=known)))
     if memory is None:
         return findings, None
     ordered = not any(finding.rule in graph.ORDER_RULES for finding in findings)
@@ -79,7 +80,7 @@ def judge_memory(
         reusable.check,
         binding.check,
     ):
-        findings.extend(check(facts))
+        findings.extend(capped(check(facts)))
     return findings, facts
 
 
@@ -99,7 +100,7 @@ def derive_subject(subject: Subject) -> tuple[Subject | None, list[Finding]]:
     if problem is None:
         return None, []
     order = HappensBefore(problem.nodes)
-    findings = list(_check_problem(subject, problem, order))
+    findings = list(capped(_check_problem(subject, problem, order)))
     if has_errors(findings):
         return None, findings
     try:
