@@ -54,8 +54,8 @@ DUPLICATE_KEY = Rule(
 )
 LIMIT = Rule(
     id="wire.limit",
-    summary="The document passes a limit of the format: 16 MiB of JSON, 127 levels of nesting, "
-    "or 65,536 static and dynamic rows.",
+    summary="The document passes a limit: 16 MiB of JSON for a plan (64 MiB for a bundle), 127 "
+    "levels of nesting, 65,536 static and dynamic rows, or 262,144 nodes.",
     why="The engine reads no larger plan, so that a hostile one cannot exhaust the host.",
     fix="Split the model, or drop what is not part of the plan.",
     source="wire format, «Wire rules»; seed 000, `validate` (resource rows)",
