@@ -2,7 +2,8 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import ConfigDict, Field, JsonValue, Tag, with_config
+from typing_extensions import TypedDict
 
 from ferrum_verify.documents.checkpoint import ProviderCapability
 from ferrum_verify.documents.node import AliasPolicy
@@ -18,6 +19,7 @@ from ferrum_verify.documents.primitives import (
     WireModel,
 )
 from ferrum_verify.documents.storage import AcceptedStorage, StorageProfile
+from ferrum_verify.documents.variants import ANOTHER, known_or_another, schema_of_others
 
 Requirement = Literal["required", "optional", "forbidden"]
 
@@ -34,10 +36,36 @@ class Device(WireModel):
     dynamic_storage_profiles: Annotated[tuple[StorageProfile, ...], Field(strict=False)]
 
 
+_WHOLE = with_config(ConfigDict(strict=True, extra="forbid"))
+
+
+@_WHOLE
+class ExactDimension(TypedDict):
+    """An axis of one length only."""
+
+    exact: U64
+
+
+@_WHOLE
+class SymbolicDimension(TypedDict):
+    """An axis of any length, the same wherever the operation names the symbol."""
+
+    symbol: Identity
+
+
+Dimension = Annotated[
+    Annotated[ExactDimension, Tag("exact")]
+    | Annotated[SymbolicDimension, Tag("symbol")]
+    | Annotated[JsonValue, Tag(ANOTHER), schema_of_others("exact", "symbol")],
+    known_or_another("exact", "symbol"),
+]
+"""What an operation accepts of an axis; as plain JSON, since it may have further forms."""
+
+
 class TensorContract(WireModel):
     """What an operation accepts at one input or output."""
 
-    dimensions: Annotated[tuple[JsonValue, ...], Field(strict=False)]
+    dimensions: Annotated[tuple[Dimension, ...], Field(strict=False)]
     element_types: Annotated[tuple[ElementType, ...], Field(strict=False)]
     layouts: Annotated[tuple[JsonValue, ...], Field(strict=False)]
     access: Access

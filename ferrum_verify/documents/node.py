@@ -2,7 +2,8 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag
+from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag, with_config
+from typing_extensions import TypedDict
 
 from ferrum_verify.documents.demand import SizeFormula
 from ferrum_verify.documents.primitives import (
@@ -22,6 +23,7 @@ from ferrum_verify.documents.primitives import (
 )
 from ferrum_verify.documents.storage import AcceptedStorage
 from ferrum_verify.documents.tensor import Tensor
+from ferrum_verify.documents.variants import ANOTHER, known_or_another, schema_of_others
 
 
 class FragmentNode(WireModel):
@@ -73,23 +75,95 @@ class ValueStorage(WireModel):
     components: Annotated[tuple[StorageComponent, ...], Field(strict=False)]
 
 
+_WHOLE = with_config(ConfigDict(strict=True, extra="forbid"))
+
+
+@_WHOLE
+class _DenseEncoding(TypedDict):
+    element_type: ElementType
+
+
+@_WHOLE
+class DenseEncoding(TypedDict):
+    """Elements one after the other, each in full."""
+
+    dense: _DenseEncoding
+
+
+Encoding = Annotated[
+    Annotated[DenseEncoding, Tag("dense")]
+    | Annotated[JsonValue, Tag(ANOTHER), schema_of_others("dense")],
+    known_or_another("dense"),
+]
+"""How a part of a weight is written; as plain JSON, since most variants are not known here."""
+
+
 class WeightComponent(WireModel):
     """One stored part of a weight."""
 
     component_id: Identity
     role: Identity
     physical_dimensions: Annotated[tuple[U64, ...], Field(strict=False)]
-    encoding: JsonValue
+    encoding: Encoding
+
+
+@_WHOLE
+class _DenseLayout(TypedDict):
+    component_id: Identity
+
+
+@_WHOLE
+class DenseLayout(TypedDict):
+    """The whole matrix in one component."""
+
+    dense: _DenseLayout
+
+
+@_WHOLE
+class CompositePart(TypedDict):
+    """A block of the matrix: where it begins, how far it goes, and what holds it."""
+
+    layout: Annotated[
+        Annotated[DenseLayout, Tag("dense")]
+        | Annotated[JsonValue, Tag(ANOTHER), schema_of_others("dense")],
+        known_or_another("dense"),
+    ]
+    logical_offsets: list[U64]
+    extents: list[U64]
+
+
+@_WHOLE
+class _CompositeLayout(TypedDict):
+    parts: list[CompositePart]
+
+
+@_WHOLE
+class CompositeLayout(TypedDict):
+    """The matrix in blocks, each with a layout of its own."""
+
+    composite: _CompositeLayout
+
+
+PhysicalLayout = Annotated[
+    Annotated[DenseLayout, Tag("dense")]
+    | Annotated[CompositeLayout, Tag("composite")]
+    | Annotated[JsonValue, Tag(ANOTHER), schema_of_others("dense", "composite")],
+    known_or_another("dense", "composite"),
+]
+"""Which component holds which part of a weight; as plain JSON, like an encoding."""
 
 
 class WeightBinding(WireModel):
-    """Which weight a value is; how it is encoded is the weight format's own affair."""
+    """Which weight a value is, and how it is stored.
+
+    Dense and composite layouts are known; what others hold is the weight format's own affair.
+    """
 
     weight_id: Identity
     format_id: Identity
     layout_id: Identity
     schema_version: Version
-    physical_layout: JsonValue
+    physical_layout: PhysicalLayout
     components: Annotated[tuple[WeightComponent, ...], Field(strict=False)]
 
 

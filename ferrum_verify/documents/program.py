@@ -1,11 +1,13 @@
 """The model program: operations in blocks, states, weights, inputs and outputs."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, JsonValue, Tag
 
 from ferrum_verify.documents.checkpoint import CheckpointInputs, StateCapability
+from ferrum_verify.documents.node import TokenAxis
 from ferrum_verify.documents.primitives import (
+    U32,
     U64,
     Identity,
     Initialization,
@@ -52,13 +54,45 @@ class ProgramWeight(WireModel):
     tensor: Tensor
 
 
+class TokenSource(WireModel):
+    """The axis that a node's tokens are counted along, before a plan says where it is bound."""
+
+    value_id: Identity
+    axis: U32
+
+
+def _source_form(value: Any) -> str:
+    fields = value.keys() if isinstance(value, dict) else ()
+    return "planned" if any(name in fields for name in _PLANNED) else "stated"
+
+
+_PLANNED = ("role", "ordinal", "rank", "canonical_extent")
+
+
+class ProgramTokenWork(Variant):
+    """Work in proportion to tokens: the source alone, or all that a plan says of it too."""
+
+    tag: ClassVar[str] = "tokens"
+    source: Annotated[
+        Annotated[TokenSource, Tag("stated")] | Annotated[TokenAxis, Tag("planned")],
+        Discriminator(_source_form),
+    ]
+    projections: Annotated[tuple[TokenAxis, ...], Field(strict=False)] = ()
+
+
+ProgramWork = Annotated[
+    Annotated[Literal["fixed"], Tag("fixed")] | Annotated[ProgramTokenWork, Tag("tokens")],
+    Discriminator(variant_tag),
+]
+
+
 class ProgramNode(WireModel):
     """An operation of the program, before a provider is selected for it."""
 
     id: Identity
     operation_id: Identity
     required_version: Version
-    work: JsonValue
+    work: ProgramWork
     inputs: Annotated[tuple[Identity, ...], Field(strict=False)]
     outputs: Annotated[tuple[Identity, ...], Field(strict=False)]
     attributes: dict[str, JsonValue]

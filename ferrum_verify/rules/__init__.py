@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 # with a dot lies outside of this package.
 _FAMILY_MODULES: dict[str, tuple[str, ...]] = {
     "wire": ("wire", "checkpoint_wire"),
-    "graph": ("graph", "plan_graph", "work", "state_effects", "selection"),
-    "value": ("value", "value_rows", "aliases", "retained"),
+    "graph": ("graph", "plan_graph", "data_flow", "work", "state_effects", "selection"),
+    "value": ("value", "value_rows", "weight_parts", "aliases", "retained"),
     "capacity": ("capacity", "plan_graph"),
     "reusable": ("reusable", "captured_programs"),
     "integrity": ("integrity", "source_integrity", "proof"),
@@ -32,7 +32,9 @@ _FAMILY_MODULES: dict[str, tuple[str, ...]] = {
         "workspace",
         "workspace_ceilings",
         "catalog_provenance",
+        "selection_provenance",
         "operation_ports",
+        "program_names",
         "program_provenance",
         "policy_provenance",
         "contracts.check_rules",

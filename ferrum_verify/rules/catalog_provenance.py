@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule, pointer
-from ferrum_verify.rules import operation_ports
+from ferrum_verify.rules import operation_ports, selection_provenance
 from ferrum_verify.rules.resource_rows import describe_profile
 from ferrum_verify.rules.source_integrity import short
 
@@ -144,6 +144,8 @@ def check(
         if node.operation_id not in ports:
             ports[node.operation_id] = operation_ports.accepted_ports(operation)
         yield from operation_ports.check_node(node, ports[node.operation_id], place)
+        if node.selection.rejected_providers:
+            yield from selection_provenance.check_rejections(node, providers, place)
         if node.provider_resources.provider_id != node.selection.selected_provider:
             continue  # whose contract counts is already in doubt
         yield from _check_requirements(node, operation, place)
@@ -159,6 +161,7 @@ def check(
         if len(selected) > 1:
             continue  # which of them counts is in doubt
         yield from _check_provider(node, operation, selected[0], place)
+        yield from selection_provenance.check_formats(node, selected[0], subject.header, place)
         if rows is not None:
             provider = selected[0]
             key = (node.operation_id, provider.provider_id)

@@ -2,7 +2,8 @@
 
 The rules stand in one file for each thing that a plan is held to: ``declarations`` (the
 catalog alone), ``estimates`` and ``workspace`` (the selected providers' estimates),
-``catalog_provenance``, ``program_provenance`` and ``policy_provenance``.
+``catalog_provenance``, ``program_provenance`` and ``policy_provenance``; ``program_names``
+judges a program by itself.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from ferrum_verify.rules import (
     catalog_provenance,
     declarations,
     policy_provenance,
+    program_names,
     program_provenance,
     workspace,
 )
@@ -35,6 +37,9 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield from declarations.check(subject.catalog, subject.places.catalog)
         yield from catalog_provenance.check(subject, subject.catalog, rows)
     if subject.program is not None:
+        yield from program_names.check(
+            subject.program, subject.places.program, subject.plan_nodes or ()
+        )
         yield from program_provenance.check(subject, subject.program, rows)
     if subject.policy is not None:
         yield from policy_provenance.check(subject, subject.policy)

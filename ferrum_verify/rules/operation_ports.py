@@ -10,9 +10,7 @@ from ferrum_verify.findings import Example, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pydantic import JsonValue
-
-    from ferrum_verify.documents.catalog import Operation, TensorContract
+    from ferrum_verify.documents.catalog import Dimension, Operation, TensorContract
     from ferrum_verify.documents.node import PlanNode, ValueBinding
     from ferrum_verify.findings import Finding
 
@@ -94,7 +92,7 @@ def accepted_ports(operation: Operation) -> AcceptedPorts:
     return AcceptedPorts(operation, ports)
 
 
-def _exact(dimension: JsonValue) -> int | None:
+def _exact(dimension: Dimension) -> int | None:
     # Other forms than an exact dimension are not part of the described format.
     exact = dimension.get("exact") if isinstance(dimension, dict) else None
     return exact if isinstance(exact, int) else None

@@ -1,7 +1,7 @@
 """Graph rules of a full execution plan: what its nodes use beside what a fragment shows.
 
 The order of nodes is judged in ``graph``; here are the resources and workspaces of a node.
-Work, state effects and selection have files of their own.
+Data flow, work, state effects and selection have files of their own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
-from ferrum_verify.rules import selection, state_effects, work
+from ferrum_verify.rules import data_flow, selection, state_effects, work
 from ferrum_verify.rules.resource_rows import ResourceRows
 
 if TYPE_CHECKING:
@@ -138,6 +138,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     if subject.memory is not None:
         rows = ResourceRows(subject.memory, subject.places.memory)
     yield from _check_resources(nodes, rows, subject.places.nodes)
+    yield from data_flow.check(nodes, subject.places.nodes)
     for index, node in enumerate(nodes):
         place = f"{subject.places.nodes}/{index}"
         yield from selection.check_node(node, place)

@@ -1,10 +1,13 @@
-"""Contract rules of a plan against its runtime policy: does it keep to what was granted?"""
+"""Contract rules of a runtime policy, and of a plan against it: does it keep to its grant?"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrum_verify.derive.reusable import bucket_order
+from ferrum_verify.documents.reusable import ResolvedBucket
 from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.rules import reusable
 from ferrum_verify.rules.resource_rows import describe_profile
 
 if TYPE_CHECKING:
@@ -62,11 +65,35 @@ PROFILE = Rule(
         },
     ),
 )
+DUPLICATE_PROFILE = Rule(
+    id="contract.policy-duplicate-profile",
+    summary="A policy names a storage profile twice in its order of choice.",
+    why="The first of the two decides; an operator who moves or removes the other changes nothing.",
+    fix="Name each profile of `dynamic_storage_profile_order` once.",
+    source="format description, «Documents» (runtime policy)",
+    example=Example(
+        "bundle",
+        {
+            "/policy/memory/dynamic_storage_profile_order/-": {
+                "allocator": "linear_arena",
+                "view": "contiguous",
+            }
+        },
+    ),
+)
 
 
 def check(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
-    """Findings of all rules of a plan against its policy."""
+    """Findings of all rules of a policy, and of a plan against it."""
     header, memory = subject.header, subject.memory
+    yield from _check_order(policy, subject.places.policy)
+    illegal = list(_check_reusable(policy.reusable_execution, subject.places.policy))
+    if memory is not None and (planned := memory.reusable_execution) is not None:
+        # A plan that follows its policy into a fault has it said of the plan.
+        known = {(each.rule, each.message) for each in _check_reusable(planned, "")}
+        yield from (each for each in illegal if (each.rule, each.message) not in known)
+    else:
+        yield from illegal
     limits = []
     if header is not None:
         if header.policy_version != policy.version:
@@ -121,12 +148,44 @@ def check(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
     if memory is not None:
         yield from _check_profiles(subject, policy)
         differences = list(_differences(memory.reusable_execution, policy.reusable_execution))
-        if differences:
+        # Of a policy that no plan could follow, no plan is the copy.
+        if differences and not illegal:
             yield REUSABLE.finding(
                 f"The plan's reusable execution is not that of policy {policy.policy_id}: "
                 f"{'; '.join(differences)}.",
                 pointer(subject.places.memory, "reusable_execution"),
             )
+
+
+def _check_order(policy: RuntimePolicy, place: str) -> Iterator[Finding]:
+    seen = set()
+    for index, profile in enumerate(policy.memory.dynamic_storage_profile_order):
+        if profile.blocks in seen:
+            yield DUPLICATE_PROFILE.finding(
+                f"Policy {policy.policy_id} names {describe_profile(profile)} twice.",
+                pointer(place, "memory", "dynamic_storage_profile_order", index),
+                actual=profile.to_wire(),
+            )
+        seen.add(profile.blocks)
+
+
+def _check_reusable(
+    stated: PolicyReusableExecution | ReusableExecution | None, place: str
+) -> Iterator[Finding]:
+    """The rules that hold wherever reusable execution is stated, in any order of its buckets."""
+    if stated is None:
+        return
+    at = pointer(place, "reusable_execution")
+    specs = [each.bucket if isinstance(each, ResolvedBucket) else each for each in stated.buckets]
+    yield from reusable.check_policy(
+        stated.maximum_reusable_lanes,
+        [
+            (specs[index].class_id, specs[index].capacity, f"{at}/buckets/{index}/capacity")
+            for index in sorted(range(len(specs)), key=lambda index: bucket_order(specs[index]))
+        ],
+        stated.program_policy,
+        at,
+    )
 
 
 def _differences(

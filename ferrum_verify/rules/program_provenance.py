@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.documents.primitives import variant_tag
-from ferrum_verify.findings import DELETE, Example, Rule, pointer
+from ferrum_verify.documents.program import TokenSource
+from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.rules import work as work_rules
 from ferrum_verify.rules.node_ports import bindings_by_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from ferrum_verify.documents.node import PlanNode, ValueBinding
+    from ferrum_verify.documents.node import PlanNode, TokenWork, ValueBinding
     from ferrum_verify.documents.primitives import Role
     from ferrum_verify.documents.program import (
         ModelProgram,
         ProgramNode,
         ProgramState,
+        ProgramTokenWork,
     )
     from ferrum_verify.findings import Finding
     from ferrum_verify.rules.resource_rows import ResourceRows
@@ -25,6 +29,15 @@ if TYPE_CHECKING:
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the program of a bundle"
 _NODE = "/plan/payload/nodes/2"
+_UNPLANNED = {
+    "id": "node.unplanned",
+    "operation_id": "operation.norm",
+    "required_version": {"major": 1, "minor": 0},
+    "work": "fixed",
+    "inputs": ["value.residual", "value.norm"],
+    "outputs": ["value.unplanned"],
+    "attributes": {},
+}
 
 FAMILY = Rule(
     id="contract.family-differs",
@@ -41,12 +54,11 @@ NODES = Rule(
     "result.",
     fix="Compile the plan again from the program.",
     source=_FORMAT,
-    example=Example("bundle", {"/program/blocks/1/nodes/1": DELETE}),
+    example=Example("bundle", {"/program/blocks/1/nodes/-": _UNPLANNED}),
 )
 NODE = Rule(
     id="contract.program-node-differs",
-    summary="A node runs another operation, version, attributes or kind of work than the program "
-    "says.",
+    summary="A node runs another operation, version, attributes or work than the program says.",
     why="The plan would compute something else than the model, without any error.",
     fix="Compile the plan again from the program.",
     source=_FORMAT,
@@ -58,7 +70,7 @@ VALUES = Rule(
     why="The operation would read or write another value than the model's.",
     fix="Bind the program's inputs and outputs in their order.",
     source=_FORMAT,
-    example=Example("bundle", {"/program/blocks/0/nodes/0/inputs/1": "value.other"}),
+    example=Example("bundle", {"/program/blocks/0/nodes/0/inputs/1": "value.norm"}),
 )
 STATE_EFFECT = Rule(
     id="contract.state-effect-differs",
@@ -103,12 +115,16 @@ def check(subject: Subject, program: ModelProgram, rows: ResourceRows | None) ->
         return
     planned = {node.id: index for index, node in reversed(list(enumerate(nodes)))}
     known: set[str] = set()
+    ambiguous = False
     for block in program.blocks:
         for source in block.nodes:
+            if source.id in known:
+                ambiguous = True  # which of the two is meant; the rules of names say so
+                continue
             known.add(source.id)
             if (index := planned.get(source.id)) is not None:
                 yield from _check_node(nodes[index], source, f"{subject.places.nodes}/{index}")
-    if known != planned.keys():
+    if known != planned.keys() and not (ambiguous and known < planned.keys()):
         said = []
         if missing := sorted(known - planned.keys()):
             said.append(f"lacks {', '.join(missing)}, which the program has")
@@ -134,8 +150,8 @@ def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Fin
         for name, value in source.attributes.items()
         if name not in node.attributes or node.attributes[name] != value
     )
-    if variant_tag(node.work) != variant_tag(source.work):
-        facts.append(f"its work is {variant_tag(node.work)}, not {variant_tag(source.work)}")
+    if (fact := _other_work(node, source)) is not None:
+        facts.append(fact)
     if facts:
         yield NODE.finding(f"Node {node.id} is not as the program says: {'; '.join(facts)}.", place)
     ports = bindings_by_port(node)
@@ -158,13 +174,51 @@ def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Fin
         )
 
 
+def _other_work(node: PlanNode, source: ProgramNode) -> str | None:
+    work, stated = node.work, source.work
+    if isinstance(work, str) or isinstance(stated, str):
+        tag, wanted = variant_tag(work), variant_tag(stated)
+        return None if tag == wanted else f"its work is {tag}, not {wanted}"
+    axis, origin = work.source, stated.source
+    if isinstance(origin, TokenSource):
+        same = (axis.value_id, axis.axis) == (origin.value_id, origin.axis)
+    else:
+        same = axis.key == origin.key
+    fact = None
+    if not same:
+        fact = (
+            f"it counts its tokens along axis {axis.axis} of {axis.value_id}, not as the program "
+            f"does along axis {origin.axis} of {origin.value_id}"
+        )
+    elif "projections" in stated.model_fields_set or not isinstance(origin, TokenSource):
+        fact = _other_projections(work, stated)
+    # That a projection fits no binding, or is missing altogether, is for the graph rules.
+    return None if fact is None or any(work_rules.check_node(node, "")) else fact
+
+
+def _other_projections(work: TokenWork, stated: ProgramTokenWork) -> str | None:
+    planned = [axis.key for axis in work.projections]
+    wanted = [axis.key for axis in stated.projections]
+    if planned == wanted:
+        return None
+    extra = [work_rules.axis_in_words(key) for key in planned if key not in wanted]
+    lacking = [work_rules.axis_in_words(key) for key in wanted if key not in planned]
+    said = []
+    if lacking:
+        said.append(f"does not narrow {', '.join(lacking)}, as the program does")
+    if extra:
+        said.append(f"narrows {', '.join(extra)}, unlike the program")
+    return f"it {' and '.join(said)}" if said else "the program projects the same axes unsorted"
+
+
 def _check_states(
     subject: Subject,
     nodes: Sequence[PlanNode],
     program: ModelProgram,
     rows: ResourceRows | None,
 ) -> Iterator[Finding]:
-    states = {state.value_id: state for state in program.states}
+    states = {state.value_id: state for state in reversed(program.states)}
+    ambiguous = _repeated(state.id for state in program.states)
     judged: set[str] = set()
     for index, node in enumerate(nodes):
         place = f"{subject.places.nodes}/{index}"
@@ -177,6 +231,8 @@ def _check_states(
         for position, binding in enumerate(node.values):
             state = states.get(binding.value_id)
             stated = effects.pop(binding.value_id, None)
+            if state is not None and state.id in ambiguous:
+                continue
             named = None if state is None else state.id
             if stated != named and named not in unbound:
                 yield STATE_EFFECT.finding(
@@ -222,7 +278,8 @@ def _differences(
 def _check_weights(
     subject: Subject, nodes: Sequence[PlanNode], program: ModelProgram
 ) -> Iterator[Finding]:
-    weights = {weight.value_id: weight for weight in program.weights}
+    weights = {weight.value_id: weight for weight in reversed(program.weights)}
+    ambiguous = _repeated(weight.weight_id for weight in program.weights)
     judged: set[str] = set()
     for index, node in enumerate(nodes):
         for position, binding in enumerate(node.values):
@@ -232,6 +289,8 @@ def _check_weights(
             if binding.value_id in judged:
                 continue
             judged.add(binding.value_id)
+            if weight is not None and weight.weight_id in ambiguous:
+                continue
             if weight is None:
                 difference = "which is none of the program's weights"
             elif binding.weight is None or binding.usage != "weights":
@@ -246,3 +305,7 @@ def _check_weights(
                 f"Node {node.id} binds {binding.value_id} {difference}.",
                 f"{subject.places.nodes}/{index}/values/{position}",
             )
+
+
+def _repeated(names: Iterable[str]) -> set[str]:
+    return {name for name, times in Counter(names).items() if times > 1}

@@ -56,6 +56,22 @@ REJECTED_ORDER = Rule(
         {f"{_SELECTION}/rejected_providers/0": Swap(f"{_SELECTION}/rejected_providers/1")},
     ),
 )
+REJECTED_RESOURCE = Rule(
+    id="graph.rejected-resource",
+    summary="A provider was rejected for the storage of a resource that the node does not use.",
+    why="The record explains why another kernel runs. A resource that is not the node's explains "
+    "nothing, and whoever wants the faster kernel changes the wrong storage.",
+    fix="Name the resources of the node whose storage the provider does not accept.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            f"{_SELECTION}/rejected_providers/0/reasons/storage_incompatible/resource_ids": [
+                "resource.absent"
+            ]
+        },
+    ),
+)
 
 
 def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
@@ -85,6 +101,18 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
         reasons = provider.reasons
         if not isinstance(reasons, StorageIncompatible):
             continue
+        foreign = sorted({*reasons.resource_ids} - _resources(node))
+        if foreign:
+            yield REJECTED_RESOURCE.finding(
+                f"Node {node.id} rejected {provider.provider_id} for the storage of "
+                f"{', '.join(foreign)}, which it does not use.",
+                f"{where}/rejected_providers/{position}/reasons/storage_incompatible/resource_ids",
+            )
+        elif not reasons.resource_ids:
+            yield REJECTED_RESOURCE.finding(
+                f"Node {node.id} rejected {provider.provider_id} for the storage of no resource.",
+                f"{where}/rejected_providers/{position}/reasons/storage_incompatible/resource_ids",
+            )
         if (fault := first_fault(reasons.resource_ids)) is not None:
             yield REJECTED_ORDER.finding(
                 f"The resources for which node {node.id} rejected {provider.provider_id} do not "
@@ -92,6 +120,11 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
                 f"{where}/rejected_providers/{position}/reasons/storage_incompatible"
                 f"/resource_ids/{fault.position}",
             )
+
+
+def _resources(node: PlanNode) -> set[str]:
+    bound = (each.resource_id for value in node.values for each in value.storage.components)
+    return {*node.resources, *bound}
 
 
 def _reason_fits(selection: Selection, rejected: list[str]) -> bool:

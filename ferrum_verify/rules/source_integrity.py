@@ -231,6 +231,8 @@ def _check_buckets(buckets: Sequence[BucketSpec], place: str) -> Iterator[Findin
             capacity.maximum_tokens,
             capacity.maximum_pages,
         )
+        if not (capacity.maximum_sequences and capacity.maximum_tokens and capacity.maximum_pages):
+            continue  # a capacity of 0 is a fault of its own, and none has its id
         if bucket.bucket_id != computed:
             yield BUCKET_ID.finding(
                 f"Bucket {index} of class {bucket.class_id} in the policy has the id "

@@ -1,7 +1,7 @@
 """Value rules: what a plan's values are, and that no two of them share bytes by accident.
 
-Exact aliases and retained completion values have files of their own; how a value relates to
-the row that it lies in is judged in ``value_rows``.
+Weights, exact aliases and retained completion values have files of their own; how a value
+relates to the row that it lies in is judged in ``value_rows``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.rules import aliases, retained, value_rows
+from ferrum_verify.rules import aliases, retained, value_rows, weight_parts
 from ferrum_verify.rules.aliases import AliasClasses
 from ferrum_verify.rules.resource_rows import ResourceRows
 from ferrum_verify.rules.value_uses import Definition, collect
@@ -90,9 +90,11 @@ def check(subject: Subject) -> Iterator[Finding]:
     classes = AliasClasses(nodes)
     yield from _check_overlaps(values, classes)
     yield from aliases.check(subject, values)
+    rows = None
     if subject.memory is not None:
         rows = ResourceRows(subject.memory, subject.places.memory)
         yield from value_rows.check(values, rows)
+    yield from weight_parts.check(subject, values, rows)
     yield from retained.check(subject)
 
 

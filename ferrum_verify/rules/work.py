@@ -79,7 +79,7 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
         )
         return
     keys = [projection.key for projection in work.projections]
-    if (fault := first_fault(keys, _axis_of_key)) is not None:
+    if (fault := first_fault(keys, axis_in_words)) is not None:
         yield PROJECTION_ORDER.finding(
             f"The projections of node {node.id} do not strictly ascend: {fault.text}.",
             f"{where}/projections/{fault.position}",
@@ -129,9 +129,10 @@ def _unmatched(ports: Mapping[tuple[Role, int], ValueBinding], axis: TokenAxis) 
 
 
 def _axis(axis: TokenAxis) -> str:
-    return _axis_of_key(axis.key)
+    return axis_in_words(axis.key)
 
 
-def _axis_of_key(key: tuple[Any, ...]) -> str:
+def axis_in_words(key: tuple[Any, ...]) -> str:
+    """An axis by its key, as messages name it."""
     value_id, is_output, ordinal, axis, *_ = key
     return f"axis {axis} of {value_id} ({'output' if is_output else 'input'} {ordinal})"

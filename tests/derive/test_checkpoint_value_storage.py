@@ -112,7 +112,7 @@ def weight(encoding: Any) -> make.Json:
         "format_id": "format",
         "layout_id": "layout",
         "schema_version": make.VERSION,
-        "physical_layout": {},
+        "physical_layout": {"packed": {}},
         "components": [
             {
                 "component_id": "w.values",

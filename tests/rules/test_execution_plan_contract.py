@@ -8,6 +8,7 @@ import pytest
 
 from ferrum_verify.auditing import audit
 from ferrum_verify.documents.catalog import CapabilityCatalog
+from ferrum_verify.findings import DELETE, Swap
 from ferrum_verify.rules import declarations
 from ferrum_verify.samples import sample
 from tests.rules.edited import MEMORY, NODES, broken, edited, faults, rules
@@ -298,3 +299,108 @@ def test_providers_that_can_never_be_selected(pointer: str, value: Any, reason: 
 def test_declarations_can_be_checked_without_an_audit() -> None:
     catalog = CapabilityCatalog.model_validate(sample("catalog"))
     assert list(declarations.check(catalog, "")) == []
+
+
+WORK = "/program/blocks/0/nodes/1/work"
+TOKENS = f"{WORK}/tokens"
+
+
+@pytest.mark.parametrize(
+    ("edits", "words"),
+    [
+        ({f"{TOKENS}/source/value_id": "value.normed"}, "along axis 0 of value.normed"),
+        ({f"{TOKENS}/source/role": "output"}, "not as the program does"),
+        ({f"{TOKENS}/source/axis": 1}, "along axis 1 of value.hidden"),
+        ({f"{TOKENS}/source/rank": 3}, "not as the program does"),
+        ({f"{TOKENS}/projections": []}, "narrows axis 0 of value.hidden"),
+        ({f"{TOKENS}/projections": DELETE}, "unlike the program"),
+        ({f"{NODES}/1/work/tokens/projections/1": DELETE}, "does not narrow axis 0 of"),
+        (
+            {f"{TOKENS}/projections/0": Swap(f"{TOKENS}/projections/1")},
+            "projects the same axes unsorted",
+        ),
+        ({TOKENS: {"source": {"value_id": "value.hidden", "axis": 1}}}, "along axis 1"),
+        ({WORK: "fixed"}, "its work is tokens, not fixed"),
+    ],
+)
+def test_work_that_is_not_the_programs(edits: dict[str, Any], words: str) -> None:
+    [finding] = faults(edited(edits))
+    assert finding.rule == "contract.program-node-differs"
+    assert words in finding.message
+
+
+def test_a_program_may_state_the_source_alone() -> None:
+    assert broken({TOKENS: {"source": {"value_id": "value.hidden", "axis": 0}}}) == []
+
+
+def test_work_that_is_faulty_by_itself_is_one_fault() -> None:
+    rank = f"{NODES}/1/work/tokens/projections/1/rank"
+    assert [rule for rule, _ in broken({rank: 3})] == ["graph.work-unmatched-projection"]
+
+
+@pytest.mark.parametrize(
+    ("edits", "rule"),
+    [
+        ({f"{TOKENS}/source/rank": None}, "wire.type"),
+        ({f"{TOKENS}/source/axis": 0.0}, "wire.type"),
+        ({f"{TOKENS}/weighted": 1}, "wire.unknown-field"),
+        ({f"{TOKENS}/projections": None}, "wire.type"),
+        ({WORK: "sequences"}, "wire.unknown-variant"),
+        ({WORK: True}, "wire.type"),
+    ],
+)
+def test_a_programs_work_is_typed(edits: dict[str, Any], rule: str) -> None:
+    assert [found for found, _ in broken(edits)] == [rule]
+
+
+AXIS = "/operations/operation.norm/inputs/0/dimensions/0"
+
+
+@pytest.mark.parametrize(
+    ("dimension", "faulty"),
+    [
+        ({"exact": 1.0}, True),
+        ({"exact": None}, True),
+        ({"exact": True}, True),
+        ({"exact": 1, "symbol": "tokens"}, True),
+        ({"symbol": 3}, True),
+        (None, True),
+        (1, True),
+        ({"symbol": "tokens"}, False),
+        ({"range": [1, 2.5, None]}, False),
+        ("any", False),
+    ],
+)
+def test_known_dimensions_of_a_catalog_are_typed(dimension: Any, faulty: bool) -> None:
+    found = [rule for rule, _ in broken({AXIS: dimension}, sample="catalog")]
+    assert found == (["wire.type"] if faulty else [])
+
+
+POLICY_BUCKETS = "/reusable_execution/buckets"
+
+
+@pytest.mark.parametrize("place", ["", "/policy"])
+def test_a_policys_reusable_execution_keeps_the_rules(place: str) -> None:
+    policy = sample("policy")
+    kind = "bundle" if place else "policy"
+    again = {f"{place}{POLICY_BUCKETS}/-": policy["reusable_execution"]["buckets"][0]}
+    empty = {f"{place}{POLICY_BUCKETS}/0/capacity/maximum_pages": 0}
+    lanes = {f"{place}/reusable_execution/maximum_reusable_lanes": 0}
+    profile = policy["memory"]["dynamic_storage_profile_order"][0]
+    twice = {f"{place}/memory/dynamic_storage_profile_order/-": profile}
+    for edits, rule in (
+        (again, "reusable.bucket-nesting"),
+        (empty, "reusable.zero-capacity"),
+        (lanes, "reusable.zero-lanes"),
+        (twice, "contract.policy-duplicate-profile"),
+    ):
+        found = {finding.rule for finding in faults(edited(edits, sample=kind))}
+        assert found - {"integrity.policy-edited"} == {rule}
+
+
+def test_a_fault_that_a_plan_has_from_its_policy_is_said_of_the_plan() -> None:
+    lanes = "reusable_execution/maximum_reusable_lanes"
+    found = broken({f"/policy/{lanes}": 0, f"{MEMORY}/{lanes}": 0})
+    assert [place for rule, place in found if rule == "reusable.zero-lanes"] == [
+        f"{MEMORY}/{lanes}"
+    ]

@@ -148,3 +148,50 @@ def test_faults_are_told_without_a_readable_memory_plan() -> None:
         {f"{MEMORY}/static_bytes": "many", f"{SELECTION}/selection_reason": "preferred_compatible"}
     )
     assert {"wire.type", "graph.selection-reason"} <= found
+
+
+def test_a_reader_waits_for_the_writer() -> None:
+    [finding] = [
+        each
+        for each in faults(edited({f"{NODES}/3/dependencies": ["node.embed"]}))
+        if each.rule == "graph.read-before-write"
+    ]
+    assert finding.location == f"{NODES}/3/values/1"
+    assert finding.message == (
+        "Node node.residual reads value.attended, which node.attention writes, but does not wait "
+        "for it."
+    )
+    assert finding.judgment == "safety"
+
+
+def test_a_path_of_dependencies_is_enough() -> None:
+    # The residual reads what the embedding wrote; the attention has waited for it.
+    assert rules({f"{NODES}/3/dependencies": ["node.attention"]}) == set()
+
+
+def test_without_an_order_nobody_is_early() -> None:
+    later = {f"{NODES}/1/dependencies": ["node.head"]}
+    assert "graph.read-before-write" not in rules(later)
+    unknown = {f"{NODES}/1/dependencies": ["node.absent"]}
+    assert "graph.read-before-write" not in rules(unknown)
+
+
+def test_rejections_speak_of_the_nodes_own_resources() -> None:
+    resources = f"{SELECTION}/rejected_providers/0/reasons/storage_incompatible/resource_ids"
+    expected = [("graph.rejected-resource", resources)]
+    assert broken({resources: ["resource.cache", "resource.embedding"]}) == expected
+    assert broken({resources: []}) == expected
+    assert broken({resources: ["resource.cache", "resource.counter"]}) == []
+
+
+@pytest.mark.parametrize(
+    ("position", "reasons"),
+    [
+        (0, "not_registered"),
+        (1, {"incompatible": ["capability.fusion"]}),
+        (1, {"storage_incompatible": {"resource_ids": ["resource.cache"]}}),
+    ],
+)
+def test_rejections_are_those_of_the_catalog(position: int, reasons: Any) -> None:
+    place = f"{SELECTION}/rejected_providers/{position}/reasons"
+    assert broken({place: reasons}) == [("contract.rejection-differs", place)]

@@ -24,7 +24,7 @@ ZERO = "0" * 64
 
 def test_an_edited_payload_is_one_fault() -> None:
     document = sample("bundle")
-    document["plan"]["payload"]["weight_format"] = "weight-format.other"
+    document["plan"]["payload"]["quantization_formats"] = ["quantization.other"]
     [finding] = faults(document)
     assert finding.rule == "integrity.plan-hash"
     assert "its plan_id repeats" in finding.message
