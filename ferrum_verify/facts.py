@@ -26,9 +26,12 @@ from ferrum_verify.derive.slots import derive_step_slots
 from ferrum_verify.order import HappensBefore
 from ferrum_verify.rules import descriptor
 from ferrum_verify.sharing import slot_safety
-from ferrum_verify.sizes import SizeError, minimum_bytes, request_bytes, resident_ceiling
+from ferrum_verify.sizes import UNIT, SizeError, bytes_at, request_bytes, resident_ceilings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferrum_verify.counterexamples import Shape
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
     from ferrum_verify.documents.reusable import Capacity
     from ferrum_verify.findings import Finding
@@ -90,20 +93,16 @@ class Facts:
     @cached_property
     def minimum(self) -> dict[str, int]:
         """The bytes of each sound descriptor at the smallest shape."""
-        return {
-            resource: minimum_bytes(row)
-            for resource, row in self.descriptors.items()
-            if resource not in self.faulty
-        }
+        return bytes_at(self._sound_rows(), UNIT)
 
     @cached_property
     def ceiling(self) -> dict[str, int]:
         """The resident ceiling of each sound descriptor."""
-        return {
-            resource: resident_ceiling(row)
-            for resource, row in self.descriptors.items()
-            if resource not in self.faulty
-        }
+        return resident_ceilings(self._sound_rows())
+
+    def _sound_rows(self) -> Iterator[DynamicDescriptor]:
+        faulty = self.faulty
+        return (row for resource, row in self.descriptors.items() if resource not in faulty)
 
     @cached_property
     def groups(self) -> dict[str, list[DynamicDescriptor]]:
@@ -272,13 +271,11 @@ class Facts:
         for group, members in self.groups.items():
             if not self.sound(members):
                 continue
-            bytes_of: dict[str, int] = {}
+            live = [each for each in members if each.lifetime in ("step", "invocation")]
             try:
-                for member in members:
-                    if member.lifetime in ("step", "invocation"):
-                        bytes_of[member.base_resource_id] = request_bytes(member, shape)
-            except SizeError as error:
-                budgets[group] = f"the size of `{member.base_resource_id}` {error}"
+                bytes_of = bytes_at(live, shape)
+            except SizeError:
+                budgets[group] = _first_undefined(live, shape)
                 continue
             budgets[group] = self._pool_budgets(group, bytes_of)
         return budgets
@@ -348,3 +345,12 @@ class Facts:
     def sound(self, members: list[DynamicDescriptor]) -> bool:
         """Whether every member's own row is sound, so that its bytes are known."""
         return self.faulty.isdisjoint(member.base_resource_id for member in members)
+
+
+def _first_undefined(members: list[DynamicDescriptor], shape: Shape) -> str:
+    for member in members:
+        try:
+            request_bytes(member, shape)
+        except SizeError as error:
+            return f"the size of `{member.base_resource_id}` {error}"
+    raise AssertionError("every member has a size")

@@ -21,7 +21,7 @@ from ferrum_verify.documents.primitives import ELEMENT_BYTES, U64_MAX
 from ferrum_verify.documents.tensor import Blocked, Strided, Tensor, ZeroFill
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ferrum_verify.documents.demand import Demand
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
@@ -148,6 +148,52 @@ def request_bytes(descriptor: DynamicDescriptor | ProblemDescriptor, shape: Shap
         demand_bytes(descriptor.demand, shape),
         descriptor.alignment_bytes,
         descriptor.storage.profile,
+    )
+
+
+def bytes_at(
+    rows: Iterable[DynamicDescriptor] | Iterable[ProblemDescriptor], shape: Shape
+) -> dict[str, int]:
+    """The quantized bytes of one claim of each row at a shape, by resource.
+
+    Rows that share demand and storage, as most rows of a deep plan do, are evaluated once.
+    Raises SizeError as ``request_bytes`` does.
+    """
+    return _evaluated(rows, lambda row: request_bytes(row, shape))
+
+
+def resident_ceilings(
+    rows: Iterable[DynamicDescriptor] | Iterable[ProblemDescriptor],
+) -> dict[str, int]:
+    """The resident ceiling of each row, by resource; see ``resident_ceiling``."""
+    return _evaluated(rows, resident_ceiling)
+
+
+def _evaluated(
+    rows: Iterable[DynamicDescriptor] | Iterable[ProblemDescriptor],
+    evaluate: Callable[[DynamicDescriptor | ProblemDescriptor], int],
+) -> dict[str, int]:
+    known: dict[tuple[int, int, int, int], int] = {}
+    sizes: dict[str, int] = {}
+    for row in rows:
+        key = formula_key(row)
+        size = known.get(key)
+        if size is None:
+            size = known[key] = evaluate(row)
+        sizes[row.base_resource_id] = size
+    return sizes
+
+
+def formula_key(row: DynamicDescriptor | ProblemDescriptor) -> tuple[int, int, int, int]:
+    """What a row's bytes depend on; valid as long as the row is alive.
+
+    Equal demands and storages are mostly one object, so their identities tell rows apart.
+    """
+    return (
+        id(row.demand),
+        row.alignment_bytes,
+        id(row.storage),
+        row.theoretical_maximum_instances,
     )
 
 

@@ -20,7 +20,7 @@ from ferrum_verify.derive.reusable import (
 )
 from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan, StaticAllocation
 from ferrum_verify.documents.reusable import ResolvedBucket, ReusableExecution
-from ferrum_verify.sizes import minimum_bytes, quantize, resident_ceiling
+from ferrum_verify.sizes import UNIT, bytes_at, quantize, resident_ceilings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -146,8 +146,8 @@ def derive_plan(problem: PlanningProblem, order: HappensBefore) -> MemoryPlan:
     )
     usable = problem.policy_capacity_bytes - problem.reserve_bytes
     static_bytes = sum(row.size_bytes for row in statics)
-    minimum = {resource: minimum_bytes(descriptor) for resource, descriptor in by_id.items()}
-    ceiling = {resource: resident_ceiling(descriptor) for resource, descriptor in by_id.items()}
+    minimum = bytes_at(descriptors, UNIT)
+    ceiling = resident_ceilings(descriptors)
     ceilings = workspace_ceilings(reusable)
     pools = tuple(
         total_pool(each, minimum, ceiling, ceilings.get(pool, 0), usable - static_bytes)

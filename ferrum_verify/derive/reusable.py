@@ -13,7 +13,7 @@ from ferrum_verify.documents.reusable import (
     ResolvedBucket,
     ReusableExecution,
 )
-from ferrum_verify.sizes import request_bytes
+from ferrum_verify.sizes import bytes_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -85,7 +85,7 @@ def pool_budget(
     """
     wanted = {resource for slot in slots for resource in slot.resource_ids}
     wanted.update(resource for row in rows for resource in row.resource_ids)
-    bytes_of = {resource: request_bytes(descriptors[resource], shape) for resource in wanted}
+    bytes_of = bytes_at((descriptors[resource] for resource in wanted), shape)
     step = step_slot_bytes(slots, bytes_of)
     invocation = peak_bytes(mode, rows, bytes_of)
     if not step and not invocation:

@@ -4,9 +4,9 @@ A descriptor's *demand* carries the runtime's ceilings; a provider's *size formu
 same without those of sequences and tokens, which the plan binds.
 """
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, WrapValidator
 
 from ferrum_verify.documents.primitives import U32, U64, Variant, WireModel, variant_tag
 
@@ -69,7 +69,7 @@ class BoundedShapeBuckets(Variant):
     buckets: Annotated[tuple[ShapeBucket, ...], Field(strict=False)]
 
 
-Demand = Annotated[
+_Demand = Annotated[
     Annotated[Fixed, Tag("fixed")]
     | Annotated[ActualSequences, Tag("actual_sequences")]
     | Annotated[Tokens, Tag("tokens")]
@@ -78,6 +78,31 @@ Demand = Annotated[
     | Annotated[BoundedShapeBuckets, Tag("bounded_shape_buckets")],
     Discriminator(variant_tag),
 ]
+
+
+_KNOWN: dict[tuple[object, ...], Any] = {}
+_MOST_KNOWN = 4096
+
+
+def _shared(value: Any, handler: Any) -> Any:
+    # A plan's thousand rows have a handful of demands between them. Each is read once and then
+    # shared, which it can be as it never changes; whatever looks unusual is read anew.
+    if type(value) is not dict or len(value) != 1:
+        return handler(value)
+    ((form, terms),) = value.items()
+    if type(terms) is not dict or not all(type(number) is int for number in terms.values()):
+        return handler(value)
+    key = (form, *terms.items())
+    known = _KNOWN.get(key)
+    if known is None:
+        known = handler(value)
+        if len(_KNOWN) < _MOST_KNOWN:
+            _KNOWN[key] = known
+    return known
+
+
+Demand = Annotated[_Demand, WrapValidator(_shared)]
+"""A descriptor's demand; equal ones of plain numbers are one object."""
 
 
 class ActualSequencesFormula(Variant):

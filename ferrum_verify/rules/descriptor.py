@@ -20,6 +20,7 @@ from ferrum_verify.rules.storage_profiles import profile_fault
 from ferrum_verify.sizes import (
     SizeError,
     describe,
+    formula_key,
     is_power_of_two,
     maximal_shape,
     request_bytes,
@@ -176,6 +177,7 @@ def check_rows(
 ) -> Iterator[Finding]:
     """What every descriptor promises by itself, with or without its derived pool."""
     seen: set[str] = set()
+    sound: set[tuple[int, int, int, int]] = set()
     for index, row in enumerate(rows):
         resource = row.base_resource_id
         if resource in seen:
@@ -202,8 +204,11 @@ def check_rows(
                 f"dynamic resource `{resource}` is stored in {fault}",
                 f"{base}/{index}/storage/profile",
             )
-        elif is_power_of_two(alignment):
-            yield from _check_demand(row, f"{base}/{index}")
+        elif is_power_of_two(alignment) and (key := formula_key(row)) not in sound:
+            faults = list(_check_demand(row, f"{base}/{index}"))
+            if not faults:
+                sound.add(key)
+            yield from faults
 
 
 def _check_contract(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iterator[Finding]:
