@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     import networkx as nx
 
-    from ferrum_verify.documents.node import FragmentNode, PlanNode
+    from ferrum_verify.documents.fragment_node import FragmentNode
+    from ferrum_verify.documents.node import PlanNode
 
 MAXIMUM_NODES = 32_768
 """Nodes up to which the closure is computed: beyond, its bits alone would pass 128 MiB.

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.execution_plan import PlanHeader
+    from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.memory_plan import MemoryPlan
-    from ferrum_verify.documents.node import FragmentNode, PlanNode
+    from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.documents.policy import RuntimePolicy
     from ferrum_verify.documents.problem import PlanningProblem
     from ferrum_verify.documents.program import ModelProgram

@@ -8,7 +8,7 @@ import networkx as nx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferrum_verify.documents.node import FragmentNode
+from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.order import HappensBefore, bits_of
 from ferrum_verify.sharing import explain_clash, slot_safety
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.documents.memory_plan import MemoryPlan
-from ferrum_verify.documents.node import FragmentNode
 from ferrum_verify.documents.primitives import Identity, WireModel
 
 

@@ -1,4 +1,4 @@
-"""Nodes: what a plan fragment needs of them, and all that a full execution plan holds."""
+"""Nodes in full, as an execution plan holds them."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -24,17 +24,6 @@ from ferrum_verify.documents.primitives import (
 from ferrum_verify.documents.storage import AcceptedStorage
 from ferrum_verify.documents.tensor import Tensor
 from ferrum_verify.documents.variants import ANOTHER, known_or_another, schema_of_others
-
-
-class FragmentNode(WireModel):
-    """A node as a fragment or a planning problem states it; other members are not read."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    id: Identity
-    dependencies: Annotated[tuple[Identity, ...], Field(strict=False)]
-    resources: Annotated[tuple[Identity, ...], Field(strict=False)]
-    binding_resource: Identity | None = None
 
 
 class MayAlias(Variant):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
 
+from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.documents.kinds import FORMS, model_of
 from ferrum_verify.documents.memory_plan import MemoryPlan
-from ferrum_verify.documents.node import FragmentNode, PlanNode
 from ferrum_verify.documents.primitives import WireModel
 from ferrum_verify.documents.validation import sound
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.execution_plan import PlanHeader
+    from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.documents.policy import RuntimePolicy
     from ferrum_verify.documents.problem import PlanningProblem
     from ferrum_verify.documents.program import ModelProgram
@@ -109,6 +110,7 @@ def payload_of(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
 
 def _readable_plan(plan: dict[str, Any]) -> Parts:
     from ferrum_verify.documents.execution_plan import PlanHeader  # noqa: PLC0415
+    from ferrum_verify.documents.node import PlanNode  # noqa: PLC0415
 
     payload = _object(plan.get("payload"))
     nodes = payload.get("nodes")

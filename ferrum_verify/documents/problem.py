@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from ferrum_verify.documents.demand import Demand
+from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.documents.memory_plan import Kind
-from ferrum_verify.documents.node import FragmentNode
 from ferrum_verify.documents.primitives import (
     U32,
     U64,

@@ -27,7 +27,7 @@ _Model = TypeVar("_Model", bound=WireModel)
 MAXIMUM_FAULTS = 20_000
 """Faults of one document that are listed one by one; to list millions would exhaust the host."""
 
-LARGE = 32_768
+LARGE = 200_000
 """Values in a document from which on its faults are not collected all at once."""
 
 _PLAN_ROWS = (

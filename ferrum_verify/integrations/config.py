@@ -24,7 +24,7 @@ FILE_NAME = "pyproject.toml"
 TABLE = "tool.ferrum-verify"
 
 _KEYS = ("execution", "prove", "limits", "ignore")
-_MARK = b"ferrum-verify"
+_MARK = b"tool.ferrum-verify"
 
 
 class SettingsError(FerrumVerifyError):

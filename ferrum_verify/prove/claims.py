@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ferrum_verify.derive.bindings import BindingLayout
+    from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
-    from ferrum_verify.documents.node import FragmentNode, PlanNode
+    from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.frontier import Capacity, Headroom
     from ferrum_verify.prove.obligation import Claims
     from ferrum_verify.sharing import Execution

@@ -20,7 +20,8 @@ import z3
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
-    from ferrum_verify.documents.node import FragmentNode, PlanNode
+    from ferrum_verify.documents.fragment_node import FragmentNode
+    from ferrum_verify.documents.node import PlanNode
 
 LOGIC = "QF_IDL"
 

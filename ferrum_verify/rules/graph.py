@@ -11,7 +11,8 @@ from ferrum_verify.order import MAXIMUM_NODES, HappensBefore
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
-    from ferrum_verify.documents.node import FragmentNode, PlanNode
+    from ferrum_verify.documents.fragment_node import FragmentNode
+    from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.subject import Subject
 
 GRAPH = "format description, graph rules"

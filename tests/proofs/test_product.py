@@ -15,8 +15,8 @@ from ferrum_verify.derive.slots import derive_step_slots
 from ferrum_verify.derive.spans import NoCommonSpan, merge_spans
 from ferrum_verify.documents.checkpoint import TokenSpan
 from ferrum_verify.documents.demand import Tokens
+from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.documents.memory_plan import DynamicDescriptor
-from ferrum_verify.documents.node import FragmentNode
 from ferrum_verify.documents.storage import LINEAR_CONTIGUOUS, StorageContract
 from ferrum_verify.order import HappensBefore
 from ferrum_verify.sharing import slot_safety

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferrum_verify.counterexamples.checking import check_counterexample
+from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.documents.memory_plan import StepSlot
-from ferrum_verify.documents.node import FragmentNode
 from ferrum_verify.documents.parse import subject_of
 from ferrum_verify.limits import Limits
 from ferrum_verify.order import HappensBefore

@@ -32,7 +32,7 @@ def test_too_many_nodes_leave_order_undecided() -> None:
 
 
 def test_a_slot_of_very_many_clashes_is_counted_and_not_listed() -> None:
-    from ferrum_verify.documents.node import FragmentNode
+    from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.order import HappensBefore
     from ferrum_verify.sharing import MOST_PAIRS, slot_safety
 
