@@ -107,6 +107,10 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
     if nodes is None:
         return
     at = subject.places.nodes
+    # The planner sorts a problem's lists, but does not take a thing twice.
+    in_any_order = subject.kind == "problem"
+    proper = _each_once if in_any_order else _ascends
+    told = "have one twice" if in_any_order else "do not ascend, each once"
     order = HappensBefore(nodes)
     for index, node in enumerate(nodes):
         first = order.position[node.id]
@@ -134,9 +138,9 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
                 )
     for index, node in enumerate(nodes):
         resources = node.resources
-        if subject.kind != "problem" and not _ascends(resources):
+        if not proper(resources):
             yield RESOURCES_NOT_CANONICAL.finding(
-                f"the resources of `{node.id}` do not ascend, each once",
+                f"the resources of `{node.id}` {told}",
                 f"{at}/{index}/resources",
             )
         if known is not None and not known.issuperset(resources):
@@ -146,9 +150,9 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
                         f"`{node.id}` lists `{resource}`, which has no row in the memory plan",
                         f"{at}/{index}/resources/{place}",
                     )
-        if subject.kind != "problem" and not _ascends(node.dependencies):
+        if not proper(node.dependencies):
             yield DEPENDENCIES_NOT_CANONICAL.finding(
-                f"the dependencies of `{node.id}` do not ascend, each once",
+                f"the dependencies of `{node.id}` {told}",
                 f"{at}/{index}/dependencies",
             )
     if not order.is_tractable:
@@ -172,6 +176,10 @@ def _check_dependencies(
             elif earlier >= index:
                 late.append((index, dependency))
     return late
+
+
+def _each_once(ids: Sequence[str]) -> bool:
+    return len(set(ids)) == len(ids)
 
 
 def _ascends(ids: Sequence[str]) -> bool:
