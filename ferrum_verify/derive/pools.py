@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ferrum_verify.canonical import pool_id
@@ -49,10 +50,10 @@ def compatibility_of(descriptor: DynamicDescriptor) -> PoolCompatibility:
 def group_by_pool(
     descriptors: Iterable[DynamicDescriptor],
 ) -> dict[str, list[DynamicDescriptor]]:
-    """The descriptors by derived pool, pools and members ascending by id."""
+    """The descriptors by their pool, pools and members ascending by id."""
     groups: dict[str, list[DynamicDescriptor]] = {}
-    for descriptor in sorted(descriptors, key=lambda each: each.base_resource_id):
-        groups.setdefault(descriptor_pool_id(descriptor), []).append(descriptor)
+    for descriptor in sorted(descriptors, key=attrgetter("base_resource_id")):
+        groups.setdefault(descriptor.pool_id, []).append(descriptor)
     return dict(sorted(groups.items()))
 
 
@@ -78,7 +79,7 @@ class PoolStructure:
 def derive_structure(
     descriptors: Iterable[DynamicDescriptor], order: HappensBefore, retained: frozenset[str]
 ) -> dict[str, PoolStructure]:
-    """The structure of every pool, by pool id."""
+    """The structure of every pool, by pool id; the descriptors' pools are the derived ones."""
     return {
         pool: PoolStructure(
             pool,
