@@ -176,7 +176,13 @@ def _evaluated(
     known: dict[tuple[int, int, int, int], int] = {}
     sizes: dict[str, int] = {}
     for row in rows:
-        key = formula_key(row)
+        # ``formula_key``, written out: this runs for every row at every shape.
+        key = (
+            id(row.demand),
+            row.alignment_bytes,
+            id(row.storage),
+            row.theoretical_maximum_instances,
+        )
         size = known.get(key)
         if size is None:
             size = known[key] = evaluate(row)

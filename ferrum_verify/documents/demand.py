@@ -82,6 +82,7 @@ _Demand = Annotated[
 
 _KNOWN: dict[tuple[object, ...], Any] = {}
 _MOST_KNOWN = 4096
+_MOST_BUCKETS = 64
 
 
 def _shared(value: Any, handler: Any) -> Any:
@@ -90,15 +91,35 @@ def _shared(value: Any, handler: Any) -> Any:
     if type(value) is not dict or len(value) != 1:
         return handler(value)
     ((form, terms),) = value.items()
-    if type(terms) is not dict or not all(type(number) is int for number in terms.values()):
+    if type(terms) is not dict:
         return handler(value)
-    key = (form, *terms.items())
+    buckets = terms.get("buckets")
+    if buckets is None:
+        key = _numbers(terms)
+    elif len(terms) == 1 and type(buckets) is list and len(buckets) <= _MOST_BUCKETS:
+        each = [_numbers(bucket) for bucket in buckets]
+        key = None if None in each else tuple(each)
+    else:
+        key = None
+    if key is None:
+        return handler(value)
+    key = (form, *key)
     known = _KNOWN.get(key)
     if known is None:
         known = handler(value)
         if len(_KNOWN) < _MOST_KNOWN:
             _KNOWN[key] = known
     return known
+
+
+def _numbers(terms: Any) -> tuple[object, ...] | None:
+    """The members of an object that holds plain numbers only; None for anything else."""
+    if type(terms) is not dict:
+        return None
+    for number in terms.values():
+        if type(number) is not int:
+            return None
+    return tuple(terms.items())
 
 
 Demand = Annotated[_Demand, WrapValidator(_shared)]
