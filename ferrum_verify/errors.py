@@ -31,6 +31,7 @@ class DerivationError(FerrumVerifyError):
 
 def summarise(findings: Sequence[Finding]) -> str:
     """One line that names the first fault and says how many more there are."""
-    first = f"{findings[0].location or '/'}: {findings[0].message}"
+    location, message = findings[0].location, findings[0].message
+    first = f"{location}: {message}" if location else message
     rest = len(findings) - 1
     return first if rest == 0 else f"{first} (and {rest} more)"

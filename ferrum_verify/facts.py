@@ -10,9 +10,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ferrum_verify.derive.liveness import derive_pool_liveness, peak_bytes
+from ferrum_verify.derive.liveness import peak_bytes
 from ferrum_verify.derive.pools import (
     PoolStructure,
+    derive_structure,
     descriptor_pool_id,
     total_pool,
 )
@@ -22,7 +23,6 @@ from ferrum_verify.derive.reusable import (
     startup_capture_cases,
     step_slot_bytes,
 )
-from ferrum_verify.derive.slots import derive_step_slots
 from ferrum_verify.order import HappensBefore
 from ferrum_verify.rules import descriptor
 from ferrum_verify.sharing import slot_safety
@@ -164,16 +164,7 @@ class Facts:
         """The slots and liveness that the engine derives for each pool; None without order."""
         if self.order is None:
             return None
-        order, retained = self.order, self.subject.retained
-        return {
-            pool: PoolStructure(
-                pool,
-                members,
-                derive_step_slots(members, order, retained),
-                derive_pool_liveness(members, order),
-            )
-            for pool, members in self.groups.items()
-        }
+        return derive_structure(self.groups, self.order, self.subject.retained)
 
     @cached_property
     def derived_pools(self) -> dict[str, DynamicPool]:

@@ -8,7 +8,10 @@ from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.sizes import SizeError, tensor_storage_bytes
 
 if TYPE_CHECKING:
-    from ferrum_verify.documents.node import StorageComponent, ValueBinding
+    from collections.abc import Iterable
+
+    from ferrum_verify.documents.node import PlanNode, StorageComponent, ValueBinding
+    from ferrum_verify.documents.program import ModelProgram
 
 
 def malformed_reason(binding: ValueBinding) -> str | None:
@@ -46,6 +49,19 @@ def malformed_reason(binding: ValueBinding) -> str | None:
     if held < needed:
         return f"its tensor takes {needed:,} bytes and its components hold {held:,}"
     return None
+
+
+def states_are_bound_well(program: ModelProgram, nodes: Iterable[PlanNode]) -> bool:
+    """Whether no binding of a program's states is malformed.
+
+    Of a malformed one the value rules speak, and no bytes of it can be reasoned about.
+    """
+    values = {state.value_id for state in program.states}
+    return not any(
+        binding.value_id in values and malformed_reason(binding) is not None
+        for node in nodes
+        for binding in node.values
+    )
 
 
 def _component_fault(component: StorageComponent) -> str | None:

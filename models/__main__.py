@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
+
+import click
 
 import models
 from ferrum_verify.canonical import ordered_bytes
+from ferrum_verify.cli.output import checked_target, emit
 from models.dimensions import dimensions
 
 GENERATED = {
@@ -31,11 +33,12 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("--layers is at least 1")
     if options.family == "decoder" and options.layers is None:
         parser.error("decoder needs --layers")
-    text = ordered_bytes(_document(options.family, options.layers, options.part)) + b"\n"
-    if options.output is None:
-        sys.stdout.buffer.write(text)
-    else:
-        options.output.write_bytes(text)
+    try:
+        target = checked_target(options.output)
+        document = _document(options.family, options.layers, options.part)
+        emit(f"{ordered_bytes(document).decode()}\n", target)
+    except click.ClickException as error:
+        parser.error(error.format_message())
     return 0
 
 
@@ -52,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         ("bundle", "the plan with its catalog, program and policy (the default)"),
     ):
         part.add_argument(f"--{name}", dest="part", action="store_const", const=name, help=meaning)
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="instead of stdout")
+    parser.add_argument("-o", "--output", metavar="FILE", help="instead of stdout")
     parser.add_argument("--list", action="store_true", help="list what can be generated")
     parser.set_defaults(part="bundle")
     return parser

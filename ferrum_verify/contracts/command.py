@@ -52,6 +52,24 @@ _FORMAT: Callable[[Any], Any] = click.option(
     show_default=True,
     help="What the report is written as.",
 )
+_COMMON = (
+    _PLANS,
+    _PROVE,
+    OBLIGATION_LIMIT_OPTION,
+    PROOF_LIMIT_OPTION,
+    _FORMAT,
+    CONFIG_OPTION,
+    BASELINE_OPTION,
+    WRITE_BASELINE_OPTION,
+    OUTPUT_OPTION,
+)
+
+
+def _common_options(command: Any) -> Any:
+    """Give a command the options that both have, in this order of its help."""
+    for option in reversed(_COMMON):
+        command = option(command)
+    return command
 
 
 @click.group("contracts", short_help="Check provider contracts, and compare them before a merge.")
@@ -63,15 +81,7 @@ def contracts_group() -> None:
 @click.argument("catalog")
 @click.option("--program", metavar="DOC", help="Hold the catalog to this program.")
 @click.option("--policy", metavar="DOC", help="Hold the catalog to this runtime policy.")
-@_PLANS
-@_PROVE
-@OBLIGATION_LIMIT_OPTION
-@PROOF_LIMIT_OPTION
-@_FORMAT
-@CONFIG_OPTION
-@BASELINE_OPTION
-@WRITE_BASELINE_OPTION
-@OUTPUT_OPTION
+@_common_options
 def check(
     *,
     catalog: str,
@@ -101,15 +111,7 @@ def check(
 @contracts_group.command(short_help="Compare two catalogs: what breaks?", epilog=_FORMATS)
 @click.argument("base")
 @click.argument("head")
-@_PLANS
-@_PROVE
-@OBLIGATION_LIMIT_OPTION
-@PROOF_LIMIT_OPTION
-@_FORMAT
-@CONFIG_OPTION
-@BASELINE_OPTION
-@WRITE_BASELINE_OPTION
-@OUTPUT_OPTION
+@_common_options
 def compare(
     *,
     base: str,

@@ -9,6 +9,7 @@ from ferrum_verify.derive.pools import (
     PoolStructure,
     derive_structure,
     descriptor_pool_id,
+    group_by_pool,
     total_pool,
 )
 from ferrum_verify.derive.reusable import (
@@ -128,7 +129,7 @@ def derive_plan(problem: PlanningProblem, order: HappensBefore) -> MemoryPlan:
         )
     )
     structure = derive_structure(
-        descriptors, order, frozenset(problem.retained_completion_resources)
+        group_by_pool(descriptors), order, frozenset(problem.retained_completion_resources)
     )
     by_id = {descriptor.base_resource_id: descriptor for descriptor in descriptors}
     policy = problem.reusable_execution_policy

@@ -77,9 +77,9 @@ class PoolStructure:
 
 
 def derive_structure(
-    descriptors: Iterable[DynamicDescriptor], order: HappensBefore, retained: frozenset[str]
+    groups: Mapping[str, list[DynamicDescriptor]], order: HappensBefore, retained: frozenset[str]
 ) -> dict[str, PoolStructure]:
-    """The structure of every pool, by pool id; the descriptors' pools are the derived ones."""
+    """The structure of every pool, by pool id, from the members of each."""
     return {
         pool: PoolStructure(
             pool,
@@ -87,7 +87,7 @@ def derive_structure(
             derive_step_slots(members, order, retained),
             derive_pool_liveness(members, order),
         )
-        for pool, members in group_by_pool(descriptors).items()
+        for pool, members in groups.items()
     }
 
 

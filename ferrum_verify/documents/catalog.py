@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, JsonValue, Tag, with_config
+from pydantic import Field, JsonValue, Tag
 from typing_extensions import TypedDict
 
 from ferrum_verify.documents.checkpoint import ProviderCapability
@@ -19,7 +19,7 @@ from ferrum_verify.documents.primitives import (
     WireModel,
 )
 from ferrum_verify.documents.storage import AcceptedStorage, StorageProfile
-from ferrum_verify.documents.variants import ANOTHER, known_or_another, schema_of_others
+from ferrum_verify.documents.variants import ANOTHER, WHOLE, known_or_another, schema_of_others
 
 Requirement = Literal["required", "optional", "forbidden"]
 
@@ -36,17 +36,14 @@ class Device(WireModel):
     dynamic_storage_profiles: Annotated[tuple[StorageProfile, ...], Field(strict=False)]
 
 
-_WHOLE = with_config(ConfigDict(strict=True, extra="forbid"))
-
-
-@_WHOLE
+@WHOLE
 class ExactDimension(TypedDict):
     """An axis of one length only."""
 
     exact: U64
 
 
-@_WHOLE
+@WHOLE
 class SymbolicDimension(TypedDict):
     """An axis of any length, the same wherever the operation names the symbol."""
 

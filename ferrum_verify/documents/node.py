@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag, with_config
+from pydantic import Discriminator, Field, JsonValue, Tag
 from typing_extensions import TypedDict
 
 from ferrum_verify.documents.demand import SizeFormula
@@ -23,7 +23,7 @@ from ferrum_verify.documents.primitives import (
 )
 from ferrum_verify.documents.storage import AcceptedStorage
 from ferrum_verify.documents.tensor import Tensor
-from ferrum_verify.documents.variants import ANOTHER, known_or_another, schema_of_others
+from ferrum_verify.documents.variants import ANOTHER, WHOLE, known_or_another, schema_of_others
 
 
 class MayAlias(Variant):
@@ -64,15 +64,12 @@ class ValueStorage(WireModel):
     components: Annotated[tuple[StorageComponent, ...], Field(strict=False)]
 
 
-_WHOLE = with_config(ConfigDict(strict=True, extra="forbid"))
-
-
-@_WHOLE
+@WHOLE
 class _DenseEncoding(TypedDict):
     element_type: ElementType
 
 
-@_WHOLE
+@WHOLE
 class DenseEncoding(TypedDict):
     """Elements one after the other, each in full."""
 
@@ -96,19 +93,19 @@ class WeightComponent(WireModel):
     encoding: Encoding
 
 
-@_WHOLE
+@WHOLE
 class _DenseLayout(TypedDict):
     component_id: Identity
 
 
-@_WHOLE
+@WHOLE
 class DenseLayout(TypedDict):
     """The whole matrix in one component."""
 
     dense: _DenseLayout
 
 
-@_WHOLE
+@WHOLE
 class CompositePart(TypedDict):
     """A block of the matrix: where it begins, how far it goes, and what holds it."""
 
@@ -121,12 +118,12 @@ class CompositePart(TypedDict):
     extents: list[U64]
 
 
-@_WHOLE
+@WHOLE
 class _CompositeLayout(TypedDict):
     parts: list[CompositePart]
 
 
-@_WHOLE
+@WHOLE
 class CompositeLayout(TypedDict):
     """The matrix in blocks, each with a layout of its own."""
 

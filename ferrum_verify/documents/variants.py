@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Discriminator, WithJsonSchema
+from pydantic import ConfigDict, Discriminator, WithJsonSchema, with_config
 
 from ferrum_verify.documents.primitives import variant_tag
+
+WHOLE = with_config(ConfigDict(strict=True, extra="forbid"))
+"""Makes a typed dictionary a variant that is read to the letter, with no key beside its own."""
 
 ANOTHER = "another variant"
 """The tag of the variants that are not known; no identity, so none of theirs."""

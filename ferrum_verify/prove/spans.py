@@ -22,7 +22,7 @@ from ferrum_verify.prove.divisibility import LOGIC, Span, counted, permitted, re
 from ferrum_verify.prove.obligation import Obligation, Violation
 from ferrum_verify.prove.reachability import Limit, reach_claims
 from ferrum_verify.rules import checkpoint as rules
-from ferrum_verify.value_storage import malformed_reason
+from ferrum_verify.value_storage import states_are_bound_well
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.checkpoint import TokenSpan
     from ferrum_verify.documents.node import PlanNode
-    from ferrum_verify.documents.program import ModelProgram
     from ferrum_verify.prove.obligation import Claims
     from ferrum_verify.subject import Subject
 
@@ -64,7 +63,7 @@ def span_claims(subject: Subject, answer: SequenceCheckpoint | None = None) -> C
     if nodes is None or memory is None or program is None or catalog is None:
         return
     declared = declarations(nodes, catalog)
-    if declared is None or not _states_are_bound_well(program, nodes):
+    if declared is None or not states_are_bound_well(program, nodes):
         return
     if answer is None:
         derivation = derive_checkpoint(
@@ -115,16 +114,6 @@ def declarations(
                 )
             )
     return tuple(found)
-
-
-def _states_are_bound_well(program: ModelProgram, nodes: Sequence[PlanNode]) -> bool:
-    # Of malformed bindings the value rules speak, and no bytes of them can be reasoned about.
-    values = {state.value_id for state in program.states}
-    return not any(
-        binding.value_id in values and malformed_reason(binding) is not None
-        for node in nodes
-        for binding in node.values
-    )
 
 
 def _scheduled(subject: Subject) -> Limit | None:

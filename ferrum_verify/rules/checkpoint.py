@@ -19,14 +19,12 @@ from ferrum_verify.rules.checkpoint_causes import (
     listed,
     locate,
 )
-from ferrum_verify.value_storage import malformed_reason
+from ferrum_verify.value_storage import states_are_bound_well
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ferrum_verify.derive.checkpoint_layout import SequenceCheckpointLayout
-    from ferrum_verify.documents.node import PlanNode
-    from ferrum_verify.documents.program import ModelProgram
     from ferrum_verify.findings import Finding
     from ferrum_verify.subject import Subject
 
@@ -268,7 +266,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     program, catalog = subject.program, subject.catalog
     if nodes is None or memory is None or program is None or catalog is None:
         return
-    if not _states_are_bound_well(program, nodes):
+    if not states_are_bound_well(program, nodes):
         return
     derivation = derive_checkpoint(program, nodes, memory.dynamic_descriptors, catalog.providers)
     if derivation.refusals:
@@ -289,16 +287,6 @@ def check(subject: Subject) -> Iterator[Finding]:
     elif subject.header is not None:
         scheduled = subject.header.maximum_scheduled_tokens
     yield from _reach_findings(layout, scheduled, subject)
-
-
-def _states_are_bound_well(program: ModelProgram, nodes: Sequence[PlanNode]) -> bool:
-    # Of a malformed binding the value rules speak; what follows from it says nothing more.
-    values = {state.value_id for state in program.states}
-    return not any(
-        binding.value_id in values and malformed_reason(binding) is not None
-        for node in nodes
-        for binding in node.values
-    )
 
 
 def _reach_findings(

@@ -12,6 +12,7 @@ import models
 from ferrum_verify import audit
 from ferrum_verify.report.formats import Screen
 from ferrum_verify.report.html import render
+from tests.availability import unavailable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ Open = Callable[..., "Page"]
 def browser() -> Iterator[Browser]:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
-        pytest.skip("no Chromium: run tests/browser/install-chromium.sh (Debian, as root)")
+        unavailable("no Chromium: run tests/browser/install-chromium.sh (Debian, as root)")
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     with sync_api.sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)

@@ -49,3 +49,12 @@ def test_wrong_usage_exits_2(arguments: list[str], capsys: pytest.CaptureFixture
         main(arguments)
     assert stop.value.code == 2
     assert "usage:" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["llama-3.1-8b", "--layers", "1", "-o", str(tmp_path / "missing" / "plan.json")])
+    assert stop.value.code == 2
+    assert "lies in a directory that does not exist" in capsys.readouterr().err

@@ -5,36 +5,23 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrum_verify.findings import Finding
 from ferrum_verify.report.formats import render
-from ferrum_verify.report.model import DocumentReport, Report
+from ferrum_verify.report.model import Report
 from ferrum_verify.samples import sample
 from ferrum_verify.samples.examples import apply_edits
 from tests.report.broken_plans import report_of_files
+from tests.report.findings import document, finding
 
-
-def finding(message: str = "two are live", **fields: Any) -> Finding:
-    return Finding(
-        **{
-            "rule": "slot.shared-while-live",
-            "judgment": "safety",
-            "severity": "error",
-            "message": message,
-        }
-        | fields
-    )
+if TYPE_CHECKING:
+    from ferrum_verify.findings import Finding
 
 
 def report_of(*findings: Finding, **fields: Any) -> Report:
-    document = DocumentReport(
-        **{"source": "a.json", "kind": "fragment", "verdict": "violated", "findings": findings}
-        | fields
-    )
-    return Report(execution="fenced", documents=(document,))
+    return Report(execution="fenced", documents=(document(*findings, **fields),))
 
 
 def read_command(line: str) -> tuple[str, dict[str, str], str]:

@@ -6,36 +6,17 @@ import json
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from ferrum_verify.findings import Finding
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.model import DocumentReport, Obligations, Report
 from ferrum_verify.rules import catalogue
 from ferrum_verify.samples import sample
 from ferrum_verify.samples.examples import apply_edits
 from tests.report.broken_plans import report_of_files
+from tests.report.findings import document, finding
 from tests.report.test_model import COUNTEREXAMPLES
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def finding(message: str = "two are live", **fields: Any) -> Finding:
-    return Finding(
-        **{
-            "rule": "slot.shared-while-live",
-            "judgment": "safety",
-            "severity": "error",
-            "message": message,
-        }
-        | fields
-    )
-
-
-def document(*findings: Finding, **fields: Any) -> DocumentReport:
-    return DocumentReport(
-        **{"source": "a.json", "kind": "fragment", "verdict": "violated", "findings": findings}
-        | fields
-    )
 
 
 def suites_of(*documents: DocumentReport) -> ET.Element:

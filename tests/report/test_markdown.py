@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from ferrum_verify.findings import Finding
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.markdown import MAXIMUM_CHARACTERS
 from ferrum_verify.report.model import DocumentReport, Obligations, Report
@@ -16,29 +15,11 @@ from ferrum_verify.rules import catalogue
 from ferrum_verify.samples import sample
 from ferrum_verify.samples.examples import apply_edits
 from tests.report.broken_plans import report_of_files
+from tests.report.findings import document, finding
 from tests.report.test_model import COUNTEREXAMPLES
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def finding(message: str = "two are live", **fields: Any) -> Finding:
-    return Finding(
-        **{
-            "rule": "slot.shared-while-live",
-            "judgment": "safety",
-            "severity": "error",
-            "message": message,
-        }
-        | fields
-    )
-
-
-def document(*findings: Finding, **fields: Any) -> DocumentReport:
-    return DocumentReport(
-        **{"source": "a.json", "kind": "fragment", "verdict": "violated", "findings": findings}
-        | fields
-    )
 
 
 def markdown_of(*documents: DocumentReport) -> str:

@@ -9,21 +9,24 @@ import sys
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
 
 from ferrum_verify.auditing import audit
 from ferrum_verify.counterexamples import LiveResource, ScheduleCounterexample, ScheduledNode
-from ferrum_verify.findings import Finding
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.model import DocumentReport, Report
 from ferrum_verify.rules import catalogue
 from ferrum_verify.samples import sample
 from ferrum_verify.samples.examples import apply_edits
 from tests.report.broken_plans import report_of_examples, report_of_files
+from tests.report.findings import finding
 from tests.report.test_model import COUNTEREXAMPLES
+
+if TYPE_CHECKING:
+    from ferrum_verify.findings import Finding
 
 OFFICIAL = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -50,18 +53,6 @@ def log_of(report: Report) -> dict[str, Any]:
 def results_of(report: Report) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = log_of(report)["runs"][0]["results"]
     return results
-
-
-def finding(**fields: Any) -> Finding:
-    return Finding(
-        **{
-            "rule": "slot.shared-while-live",
-            "judgment": "safety",
-            "severity": "error",
-            "message": "two are live",
-        }
-        | fields
-    )
 
 
 def one_document(*findings: Finding, **fields: Any) -> Report:

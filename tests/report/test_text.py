@@ -10,30 +10,19 @@ import pytest
 
 from ferrum_verify.auditing import audit
 from ferrum_verify.documents.schema import schema_of
-from ferrum_verify.findings import Finding
 from ferrum_verify.report.formats import FORMATS, Screen, render
 from ferrum_verify.report.model import DocumentReport, Obligations, Report, SlotReport
 from ferrum_verify.report.text import MAXIMUM_OF_A_RULE, MAXIMUM_ROWS, render_findings
 from ferrum_verify.rules import catalogue
 from ferrum_verify.samples import sample
 from ferrum_verify.samples.examples import apply_edits, broken_document
+from tests.report.findings import finding
 from tests.report.test_model import COUNTEREXAMPLES
 from tests.vectors import cases, fragment_of
 
 if TYPE_CHECKING:
+    from ferrum_verify.findings import Finding
     from ferrum_verify.report.model import Verdict
-
-
-def finding(message: str = "two are live", **fields: Any) -> Finding:
-    return Finding(
-        **{
-            "rule": "slot.shared-while-live",
-            "judgment": "safety",
-            "severity": "error",
-            "message": message,
-        }
-        | fields
-    )
 
 
 def report_of(*findings: Finding, verdict: Verdict = "violated", **fields: Any) -> Report:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 from ferrum_verify.samples import sample
 from ferrum_verify.samples.examples import apply_edits
+from tests.availability import unavailable
 
 ROOT = Path(__file__).parents[2]
 """The top of this project."""
@@ -17,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 
 def git(folder: Path, *arguments: str) -> str:
     """Run git in a folder, apart from the settings of whoever runs the tests."""
+    if shutil.which("git") is None:
+        unavailable("no git: the tests of what stands in a repository need it")
     done = subprocess.run(
         ["git", "-c", "user.name=Planner", "-c", "user.email=planner@example.org", *arguments],
         cwd=folder,

@@ -1,0 +1,27 @@
+"""Findings and documents of a report, with what a test does not care about filled in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ferrum_verify.findings import Finding
+from ferrum_verify.report.model import DocumentReport
+
+
+def finding(message: str = "two are live", **fields: Any) -> Finding:
+    return Finding(
+        **{
+            "rule": "slot.shared-while-live",
+            "judgment": "safety",
+            "severity": "error",
+            "message": message,
+        }
+        | fields
+    )
+
+
+def document(*findings: Finding, **fields: Any) -> DocumentReport:
+    return DocumentReport(
+        **{"source": "a.json", "kind": "fragment", "verdict": "violated", "findings": findings}
+        | fields
+    )
