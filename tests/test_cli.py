@@ -157,6 +157,20 @@ def test_refusals_are_explained_on_standard_error(
     assert capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["derive", "bindings", "checkpoint"])
+@pytest.mark.parametrize("text", ["null", "[]", "3"])
+def test_no_document_is_unreadable_to_every_command(
+    command: str, text: str, write: Any, capsys: Any
+) -> None:
+    assert run([command, write("none.json", text)]) == 2
+    assert "wire.unknown-kind" in capsys.readouterr().err
+
+
+def test_a_checkpoint_of_another_kind_is_misuse(write: Any, capsys: Any) -> None:
+    assert run(["checkpoint", write("problem.json", sample("problem"))]) == 2
+    assert "a problem is no bundle" in capsys.readouterr().err
+
+
 def test_rules_are_listed(capsys: Any) -> None:
     assert run(["rules", "--format", "json"]) == 0
     listed = json.loads(capsys.readouterr().out)

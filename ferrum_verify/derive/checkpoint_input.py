@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.documents.bundle import CheckpointBundle
+from ferrum_verify.documents.kinds import detect
 from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.documents.read_past import too_many_faults
 from ferrum_verify.documents.validation import TooManyFaultsError, validated
@@ -15,6 +16,7 @@ from ferrum_verify.documents.wire_findings import finding_of, wire_faults
 from ferrum_verify.errors import DerivationError, DocumentError, summarise
 from ferrum_verify.findings import Finding
 from ferrum_verify.rules.checkpoint_causes import locate
+from ferrum_verify.rules.wire import UNKNOWN_KIND
 from ferrum_verify.subject import Places
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ _RULE_OF: dict[RefusalKind, str] = {
 def derive_from_document(bundle: dict[str, Any] | str | os.PathLike[str]) -> SequenceCheckpoint:
     """The checkpoint of a bundle; see ``derive_sequence_checkpoint``, its public name."""
     document = _one_document(bundle)
+    _refuse_another_kind(document)
     try:
         parts, faults = validated(CheckpointBundle, document)
         findings = [finding_of(fault) for fault in wire_faults(faults, document)]
@@ -57,6 +60,16 @@ def derive_from_document(bundle: dict[str, Any] | str | os.PathLike[str]) -> Seq
         findings = [_refusal_finding(refusal) for refusal in derivation.refusals]
         raise DerivationError(summarise(findings), findings)
     return derivation.checkpoint
+
+
+def _refuse_another_kind(document: Any) -> None:
+    # An object of no known kind may still be a bundle with a part missing: its faults say so.
+    kind = detect(document)
+    if kind is None and not isinstance(document, dict):
+        unknown = "The value is no document of a known kind."
+        raise DocumentError(unknown, [UNKNOWN_KIND.finding(unknown)])
+    if kind not in (None, "bundle"):
+        raise DocumentError(f"a {kind} is no bundle, which a checkpoint is derived from")
 
 
 def _refusal_finding(refusal: Refusal) -> Finding:

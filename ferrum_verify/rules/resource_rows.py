@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ferrum_verify.documents.memory_plan import DynamicDescriptor, StaticAllocation
 from ferrum_verify.findings import pointer
-from ferrum_verify.sizes import SizeError, demand_bytes, maximal_shape
+from ferrum_verify.sizes import SizeError, demand_bytes, maximal_shape, minimum_bytes
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import MemoryPlan
@@ -51,6 +51,16 @@ def maximal_logical_bytes(row: Row) -> int | None:
         return row.per_instance_bytes
     try:
         return demand_bytes(row.demand, maximal_shape(row.demand))
+    except (SizeError, IndexError):
+        return None
+
+
+def minimal_bytes(row: Row) -> int | None:
+    """The quantized bytes of a row at its smallest shape; None as for the largest."""
+    if isinstance(row, StaticAllocation):
+        return row.per_instance_bytes
+    try:
+        return minimum_bytes(row)
     except (SizeError, IndexError):
         return None
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.rules.resource_rows import maximal_logical_bytes
+from ferrum_verify.rules.resource_rows import maximal_logical_bytes, minimal_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,6 +31,22 @@ EXCEEDS = Rule(
     example=Example(
         "bundle",
         {"/plan/payload/nodes/0/values/1/storage/components/0/length_bytes": 1 << 20},
+    ),
+)
+OUTGROWS = Rule(
+    id="value.beyond-smallest-shape",
+    summary="A value lies at an offset that its resource reaches only at larger shapes.",
+    why="A batch of few tokens gets a small resource. If the value is used then, it lies in bytes "
+    "that the allocator may have handed to somebody else.",
+    fix="Place the value at offset 0, or let the resource's demand have a fixed part that covers "
+    "it. If the value is used at large shapes only, nothing is wrong.",
+    source=f"{_FORMAT}; seed 000 (the minimum of a descriptor)",
+    judgment="safety",
+    severity="warning",
+    undecided=True,
+    example=Example(
+        "bundle",
+        {"/plan/payload/nodes/0/values/0/storage/components/0/offset_bytes": 64},
     ),
 )
 ROW_DIFFERS = Rule(
@@ -102,6 +118,16 @@ def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
                     f"{resource_id}, which has at most {limit:,}.",
                     f"{definition.place}/storage/components/{position}",
                     expected=limit,
+                    actual=end,
+                )
+            # Without an offset the length may be that of more tokens than one.
+            least = minimal_bytes(rows[resource_id]) if component.offset_bytes else None
+            if limit is not None and least is not None and least < end <= limit:
+                yield OUTGROWS.finding(
+                    f"Value {value.value_id} takes bytes {component.offset_bytes:,} to {end:,} of "
+                    f"{resource_id}, which has {least:,} at its smallest shape.",
+                    f"{definition.place}/storage/components/{position}",
+                    expected=least,
                     actual=end,
                 )
     yield from _check_layouts(exotic, rows)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ferrum_verify.auditing import audit
 from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
 from ferrum_verify.documents.bundle import Bundle
 from ferrum_verify.documents.node import PlanNode
@@ -43,6 +44,19 @@ def test_several_components_need_ids_of_their_own() -> None:
     assert rules({f"{place}/1/component_id": None}) == {"value.malformed"}
     assert rules({f"{place}/1/component_id": "weight.head.left"}) == {"value.malformed"}
     assert rules({place: []}) == {"value.malformed", "graph.resources-differ"}
+
+
+def test_an_offset_that_only_larger_shapes_reach_is_open() -> None:
+    # resource.tokens has 64 bytes at one token, and 1,024 at the 256 that it may have.
+    tokens = f"{NODES}/0/values/0/{COMPONENT}"
+    assert rules({f"{tokens}/offset_bytes": 60}) == set()
+    assert rules({f"{tokens}/offset_bytes": 61}) == {"value.beyond-smallest-shape"}
+    assert rules({f"{tokens}/offset_bytes": 1_020}) == {"value.beyond-smallest-shape"}
+    assert rules({f"{tokens}/offset_bytes": 1_021}) == {"value.exceeds-resource"}
+    # At offset 0 the length may be that of more tokens than one.
+    assert rules({f"{tokens}/length_bytes": 128}) == set()
+    moved = edited({f"{tokens}/offset_bytes": 64})
+    assert audit(moved, prove=False).verdict == "undecided"
 
 
 def test_what_most_nodes_bind_is_taken_for_right() -> None:
