@@ -1,9 +1,9 @@
 """Sharing: when two resources may hold the same bytes, under each execution model.
 
-Two resources may share when one is dead before the other is born, and that depends on how
-nodes run. The models are in-order (one stream in plan order), fenced (the same, and the last
-user of the one happens before the first user of the other) and concurrent (every user of the
-one happens before every user of the other).
+Sharing is safe if the last use of one resource precedes the first use of the other, in every
+run that is possible. The models are in-order (one stream in plan order), fenced (the same, and
+the last user of the one happens before the first user of the other) and concurrent (every user
+of the one happens before every user of the other).
 """
 
 from __future__ import annotations

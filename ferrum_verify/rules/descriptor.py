@@ -145,8 +145,9 @@ KIND_CONTRACT = Rule(
     summary="A descriptor's kind agrees with its lifetime, usage and element type.",
     why="Workspaces are opaque bytes with a fixed life; a value never stores weights dynamically. "
     "Any other combination is bytes that nobody frees, or frees too early.",
-    fix="Scratch and binding: invocation, usage of the same name, u8. Persistent: request, "
-    "sequence or step, usage persistent, u8. Value: any usage but weights.",
+    fix="Scratch and binding: invocation, usage of the same name, u8. A persistent workspace: "
+    "usage `persistent`, u8 too; it may live for a request, a sequence or a step. A value: no "
+    "weights.",
     source=SIZES,
     example=Example("problem", {"/dynamic_descriptors/10/element_type": "f16"}),
 )

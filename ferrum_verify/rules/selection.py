@@ -22,9 +22,9 @@ REASON = Rule(
     summary="A node's selection reason does not fit the provider that was requested.",
     why="The reason says whether a user's preference was honoured. A plan that claims a "
     "preference it did not follow hides that a slower or less exact kernel runs.",
-    fix="`deterministic_compatible` goes with no request, `preferred_compatible` with a request "
-    "for the selected provider, `fallback_from_preferred` with a request for another one that "
-    "stands among the rejected.",
+    fix="Where nothing was requested, give `deterministic_compatible`; where the selected provider "
+    "was, `preferred_compatible`; where one was that stands among the rejected, "
+    "`fallback_from_preferred`.",
     source=_FORMAT,
     example=Example("bundle", {f"{_SELECTION}/selection_reason": "preferred_compatible"}),
 )
