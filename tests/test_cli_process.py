@@ -128,6 +128,7 @@ def test_ctrl_c_ends_with_130(fragment: Path) -> None:
     # The second document is interrupted while it is read, as by a person at the keyboard.
     program = f"""
 import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 from ferrum_verify.cli import main
 from ferrum_verify.documents import load
 read = load.read_documents
