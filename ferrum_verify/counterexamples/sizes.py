@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ferrum_verify.counterexamples.document import Document
 
@@ -76,11 +76,19 @@ def _round_up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
 
-def _taken(row: Mapping[str, Any], shape: Mapping[str, int]) -> int:
-    value = _round_up(_logical(row["demand"], shape), row["alignment_bytes"])
+def _mask(value: int, unit: int) -> int:
+    return (value + unit - 1) & ~(unit - 1)
+
+
+def _taken(
+    row: Mapping[str, Any],
+    shape: Mapping[str, int],
+    rounded: Callable[[int, int], int] = _round_up,
+) -> int:
+    value = rounded(_logical(row["demand"], shape), row["alignment_bytes"])
     allocator = row["storage"]["profile"]["allocator"]
     if isinstance(allocator, dict):
-        value = _round_up(value, allocator["fixed_block_arena"]["block_bytes"])
+        value = rounded(value, allocator["fixed_block_arena"]["block_bytes"])
     return value
 
 
@@ -98,6 +106,7 @@ def _bounds(document: Document, shape: Mapping[str, int]) -> Iterator[tuple[int,
     """Every number of bytes that the plan takes at a shape, with what it is held to there."""
     sizes = _known(document, shape)
     yield from _shrinking(document, shape)
+    yield from _rounding(document, sizes, shape)
     pools = document.memory.get("dynamic_pools", [])
     unit = all(shape[name] == 1 for name, _ in _COUNTS)
     for pool in pools:
@@ -126,6 +135,15 @@ def _invocation(pool: Mapping[str, Any], sizes: Mapping[str, int]) -> int | None
     each = [sum(sizes[name] for name in row) for row in rows]
     reuse = pool["invocation_liveness_mode"] == "total_order_reuse"
     return max(each, default=0) if reuse else sum(each)
+
+
+def _rounding(
+    document: Document, sizes: Mapping[str, int], shape: Mapping[str, int]
+) -> Iterator[tuple[int, int]]:
+    """A row's bytes by division and by masks, which differ unless all units are powers of two."""
+    for name, size in sizes.items():
+        masked = _taken(document.descriptors[name], shape, _mask)
+        yield max(size, masked), min(size, masked)
 
 
 def _shrinking(document: Document, shape: Mapping[str, int]) -> Iterator[tuple[int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.sizes import SizeError, demand_bytes, request_bytes
+from ferrum_verify.sizes import SizeError, demand_bytes
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Shape
@@ -20,9 +20,13 @@ def value_at(demand: Demand, shape: Shape) -> int | None:
         return None
 
 
-def quantized(row: DynamicDescriptor, shape: Shape) -> int | None:
-    """The bytes that a row takes at a shape, or None where they cannot be computed."""
-    try:
-        return request_bytes(row, shape)
-    except SizeError:
+def rounded_both_ways(row: DynamicDescriptor, shape: Shape) -> tuple[int, int] | None:
+    """The bytes that a row takes when it is rounded by masks, and by division."""
+    asked = value_at(row.demand, shape)
+    if asked is None:
         return None
+    masked = divided = asked
+    for unit in (row.alignment_bytes, max(row.storage.profile.blocks[0], 1)):
+        masked = (masked + unit - 1) & ~(unit - 1)
+        divided = -(-divided // unit) * unit
+    return masked, divided

@@ -23,6 +23,7 @@ from ferrum_verify.documents.demand import (
     Tokens,
 )
 from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.sizes import is_power_of_two
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -180,6 +181,13 @@ class Words:
         value = self.aligned(self.logical(claimed.demand, shape), claimed.alignment)
         return value if claimed.block < 0 else self.aligned(value, claimed.block)
 
+    def least(self, claimed: Claimed, shape: SymbolicShape) -> z3.BitVecRef:
+        """As ``taken``, but by division: the least multiples, of a power of two or not."""
+        value = self.logical(claimed.demand, shape)
+        for unit in (claimed.alignment, max(claimed.block, 1)):
+            value = z3.UDiv(value + self.constant(unit - 1), self.constant(unit)) * unit
+        return value
+
     def greatest(self, alternatives: Iterable[Alternative], shape: SymbolicShape) -> z3.BitVecRef:
         """The bytes of the greatest of alternatives that take turns in the same bytes."""
         largest = self.constant(0)
@@ -236,12 +244,14 @@ def is_sound(row: DynamicDescriptor) -> bool:
 
     The descriptor rules report the others.
     """
+    return is_power_of_two(row.alignment_bytes) and is_sound_but_for_alignment(row)
+
+
+def is_sound_but_for_alignment(row: DynamicDescriptor) -> bool:
+    """Whether a row's bytes can be spoken of, and only its alignment may be none."""
     block = row.storage.profile.blocks[0]
     buckets = getattr(row.demand, "buckets", (None,))
-    return bool(buckets) and all(
-        value > 0 and value & (value - 1) == 0
-        for value in (row.alignment_bytes, 1 if block < 0 else block)
-    )
+    return bool(buckets) and row.alignment_bytes > 0 and (block < 0 or is_power_of_two(block))
 
 
 LINEAR = "QF_LIA"

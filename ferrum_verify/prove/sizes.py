@@ -13,7 +13,7 @@ import z3
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.demand import ActualSequences
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX
-from ferrum_verify.prove.evaluation import quantized, value_at
+from ferrum_verify.prove.evaluation import rounded_both_ways, value_at
 from ferrum_verify.prove.formulas import (
     LINEAR,
     LOGIC,
@@ -23,6 +23,7 @@ from ferrum_verify.prove.formulas import (
     defined_at,
     defined_up_to,
     is_sound,
+    is_sound_but_for_alignment,
     linear,
     linear_counts,
     shape_of,
@@ -43,11 +44,13 @@ _FREE_SEQUENCES = U32_MAX
 
 def descriptor_claims(row: DynamicDescriptor, at: str) -> Claims:
     """The claims about one descriptor's bytes, for all of its shapes."""
-    if not is_sound(row):
+    if not is_sound_but_for_alignment(row):
         return
     claimed = Claimed.of(row)
-    yield _fits(row, claimed, at)
     yield _loses_nothing(row, claimed, at)
+    if not is_sound(row):
+        return
+    yield _fits(row, claimed, at)
     yield _never_shrinks(row, at)
 
 
@@ -76,28 +79,26 @@ def _fits(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
 
 
 def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
+    """Masks round as division does; the unit need be no power of two here, so it can fail."""
     unit = max(claimed.alignment, claimed.block)
 
     def encode() -> Violation:
         words, shape = Words.up_to(claimed.largest), SymbolicShape.named()
-        asked, taken = words.logical(claimed.demand, shape), words.taken(claimed, shape)
-        wrong = z3.Or(z3.ULT(taken, asked), taken & words.constant(claimed.alignment - 1) != 0)
-        if claimed.block > 0:
-            wrong = z3.Or(wrong, taken & words.constant(claimed.block - 1) != 0)
+        taken, least = words.taken(claimed, shape), words.least(claimed, shape)
         return Violation(
-            (*defined_at(row.demand, shape), z3.ULE(taken, words.u64), wrong), shape.counts
+            (*defined_at(row.demand, shape), z3.ULE(taken, words.u64), taken != least),
+            shape.counts,
         )
 
-    def witness(values: tuple[int, ...]) -> Counterexample:
+    def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = shape_of(values)
-        return ShapeCounterexample(
-            shape, bytes=value_at(row.demand, shape), limit=quantized(row, shape)
-        )
+        rounded = rounded_both_ways(row, shape)
+        return None if rounded is None else ShapeCounterexample(shape, max(rounded), min(rounded))
 
     return Obligation(
         id=f"{at}: quantized",
-        claim=f"At every shape `{row.base_resource_id}` takes at least the bytes that it asks for, "
-        f"in multiples of {unit:,}.",
+        claim=f"At every shape `{row.base_resource_id}` takes the least multiple of {unit:,} bytes "
+        "that holds what it asks for.",
         names=(row.base_resource_id,),
         logic=LOGIC,
         rule=rules.ALIGNMENT,
@@ -105,7 +106,8 @@ def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligat
         key=("quantized", claimed),
         violation=encode,
         message=lambda _: (
-            f"dynamic resource `{row.base_resource_id}` is given fewer bytes than it asks for"
+            f"dynamic resource `{row.base_resource_id}` is aligned to {claimed.alignment:,} bytes, "
+            "and the masks of the allocator give it another size than the least multiple"
         ),
         witness=witness,
     )

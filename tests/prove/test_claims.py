@@ -133,6 +133,20 @@ def test_a_demand_that_passes_u64_is_refuted_at_the_fewest_tokens() -> None:
     }
 
 
+def test_an_alignment_that_masks_cannot_round_to_is_refuted() -> None:
+    # 128 bytes: masks give (128 + 47) & ~47 = 128, and the least multiple of 48 is 144.
+    fragment = edited(
+        {f"{ROWS}/0/alignment_bytes": 48, f"{ROWS}/0/demand": {"fixed": {"bytes": 128}}}
+    )
+    (verdict,) = refuted(fragment, "descriptor.alignment")
+    assert verdict.counterexample.to_wire() == {
+        "kind": "shape",
+        "shape": {"sequences": 1, "tokens": 1, "pages": 1},
+        "bytes": 144,
+        "limit": 128,
+    }
+
+
 def test_a_demand_that_shrinks_is_refuted() -> None:
     path = f"{ROWS}/10/demand/bounded_shape_buckets/buckets/1/bytes"
     (verdict,) = refuted(edited({path: 1024}), "descriptor.illegal-demand")
