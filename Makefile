@@ -37,7 +37,7 @@ bench: $(VENV)/developed
 
 # The rule pages, from the rules.
 rules: $(VENV)/developed
-	$(BIN)/python -m ferrum_verify.rule_pages docs/rules
+	$(BIN)/python -m ferrum_verify.cli.rule_pages docs/rules
 
 # The browser tests need Chromium; without it they are skipped and say so.
 chromium:

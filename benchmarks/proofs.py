@@ -13,7 +13,7 @@ from ferrum_verify import audit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferrum_verify.sharing import Execution
+    from ferrum_verify.counterexamples import Execution
 
 REFERENCE_SECONDS = 28.0
 """What the reference engine takes to re-derive the 64-layer plan; it proves nothing."""

@@ -5,36 +5,37 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.version import __version__
+
 if TYPE_CHECKING:
-    from ferrum_verify.auditing import audit as audit
+    from ferrum_verify.auditing.audit import audit as audit
     from ferrum_verify.counterexamples.checking import check_counterexample as check_counterexample
-    from ferrum_verify.derive.checkpoint import (
+    from ferrum_verify.deriving.checkpoints import (
         derive_sequence_checkpoint as derive_sequence_checkpoint,
     )
-    from ferrum_verify.deriving import compile_program_bindings as compile_program_bindings
-    from ferrum_verify.deriving import derive_memory_plan as derive_memory_plan
-    from ferrum_verify.errors import DerivationError as DerivationError
-    from ferrum_verify.errors import DocumentError as DocumentError
-    from ferrum_verify.errors import FerrumVerifyError as FerrumVerifyError
+    from ferrum_verify.deriving.plans import compile_program_bindings as compile_program_bindings
+    from ferrum_verify.deriving.plans import derive_memory_plan as derive_memory_plan
     from ferrum_verify.findings import Finding as Finding
+    from ferrum_verify.findings.errors import DerivationError as DerivationError
+    from ferrum_verify.findings.errors import DocumentError as DocumentError
+    from ferrum_verify.findings.errors import FerrumVerifyError as FerrumVerifyError
     from ferrum_verify.limits import Limits as Limits
     from ferrum_verify.limits import Proving as Proving
     from ferrum_verify.report.model import DocumentReport as DocumentReport
     from ferrum_verify.report.model import Report as Report
 
-__version__ = "0.1.0"
 
 # Where each public name lives. A name is imported when it is first used, so that a command
 # that only prints its help does not pay for models and solvers.
 _HOMES = {
-    "audit": "ferrum_verify.auditing",
+    "audit": "ferrum_verify.auditing.audit",
     "check_counterexample": "ferrum_verify.counterexamples.checking",
-    "compile_program_bindings": "ferrum_verify.deriving",
-    "derive_memory_plan": "ferrum_verify.deriving",
-    "derive_sequence_checkpoint": "ferrum_verify.derive.checkpoint",
-    "DerivationError": "ferrum_verify.errors",
-    "DocumentError": "ferrum_verify.errors",
-    "FerrumVerifyError": "ferrum_verify.errors",
+    "compile_program_bindings": "ferrum_verify.deriving.plans",
+    "derive_memory_plan": "ferrum_verify.deriving.plans",
+    "derive_sequence_checkpoint": "ferrum_verify.deriving.checkpoints",
+    "DerivationError": "ferrum_verify.findings.errors",
+    "DocumentError": "ferrum_verify.findings.errors",
+    "FerrumVerifyError": "ferrum_verify.findings.errors",
     "Finding": "ferrum_verify.findings",
     "Limits": "ferrum_verify.limits",
     "Proving": "ferrum_verify.limits",

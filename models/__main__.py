@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 import models
-from ferrum_verify.canonical import ordered_bytes
 from ferrum_verify.cli.output import checked_target, emit
+from ferrum_verify.plan.canonical import ordered_bytes
 from models.dimensions import dimensions
 
 GENERATED = {

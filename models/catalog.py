@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ferrum_verify.canonical import fingerprint, ordered_fingerprint
+from ferrum_verify.plan.canonical import fingerprint, ordered_fingerprint
 from models.operations import VERSION
 from models.storage import LINEAR, Json, ordered_profiles
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.canonical import ordered_bytes
+from ferrum_verify.plan.canonical import ordered_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

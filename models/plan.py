@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify import derive_memory_plan
-from ferrum_verify.canonical import fingerprint, ordered_fingerprint
+from ferrum_verify.plan.canonical import fingerprint, ordered_fingerprint
 from models.catalog import (
     DEVICE_ID,
     WEIGHT_FORMAT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
+from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
 from models.policy import reusable_problem_policy
 from models.storage import BINDING_ALIGNMENT_BYTES, LINEAR, VALUE_ALIGNMENT_BYTES, Json, storage
 

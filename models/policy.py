@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.canonical import bucket_id, fingerprint
+from ferrum_verify.plan.canonical import bucket_id, fingerprint
 from models.operations import VERSION
 from models.storage import Json, ordered_profiles
 

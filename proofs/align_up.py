@@ -147,7 +147,7 @@ THEOREMS = (
         ),
         theory="bit-vectors",
         holds_for="every size and every power of two",
-        rests=("ferrum_verify.sizes:align_up",),
+        rests=("ferrum_verify.plan.sizes:align_up",),
         rules=(
             "descriptor.alignment",
             "descriptor.size-overflow",
@@ -162,7 +162,7 @@ THEOREMS = (
         ),
         theory="bit-vectors",
         holds_for="every size and every power of two",
-        rests=("ferrum_verify.sizes:align_up",),
+        rests=("ferrum_verify.plan.sizes:align_up",),
         rules=(),
         checks=monotone,
     ),
@@ -174,7 +174,7 @@ THEOREMS = (
         ),
         theory="bit-vectors",
         holds_for="counterexample, smallest by alignment, then size",
-        rests=("ferrum_verify.sizes:align_up",),
+        rests=("ferrum_verify.plan.sizes:align_up",),
         rules=(
             "descriptor.alignment",
             "static.alignment",

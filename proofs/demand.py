@@ -20,7 +20,7 @@ from .machine import LARGEST
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-RESTS = ("ferrum_verify.sizes:demand_bytes", "ferrum_verify.sizes:maximal_shape")
+RESTS = ("ferrum_verify.plan.sizes:demand_bytes", "ferrum_verify.plan.sizes:maximal_shape")
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ THEOREMS = (
         ),
         theory="linear integers",
         holds_for="counterexample, smallest by the first bucket's bytes",
-        rests=("ferrum_verify.rules.descriptor:demand_fault",),
+        rests=("ferrum_verify.rules.descriptor_rows:demand_fault",),
         rules=("descriptor.illegal-demand",),
         checks=shrinking,
         recheck=lambda _: first_shrinking() == (2, 1),

@@ -270,7 +270,7 @@ THEOREMS = (
         ),
         theory="functions, integers",
         holds_for="every plan and any number of members, by induction",
-        rests=("ferrum_verify.sharing:slot_safety",),
+        rests=("ferrum_verify.plan.sharing:slot_safety",),
         rules=("slot.shared-while-live",),
         checks=lambda scale: itertools.chain(concurrent(scale), in_order(scale)),
     ),
@@ -285,7 +285,7 @@ THEOREMS = (
         holds_for="counterexample, smallest by nodes, then edges",
         rests=(
             "ferrum_verify.derive.slots:derive_step_slots",
-            "ferrum_verify.sharing:slot_safety",
+            "ferrum_verify.plan.sharing:slot_safety",
         ),
         rules=(
             "slot.shared-while-live",

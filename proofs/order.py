@@ -156,7 +156,7 @@ THEOREMS = (
         ),
         theory="functions, bit-vectors",
         holds_for="every plan, by induction; and outright up to 6 nodes",
-        rests=("ferrum_verify.order:HappensBefore",),
+        rests=("ferrum_verify.plan.order:HappensBefore",),
         rules=(
             "slot.shared-while-live",
             "liveness.rows-overlap",
@@ -172,7 +172,7 @@ THEOREMS = (
         ),
         theory="linear integers",
         holds_for="every plan, by induction on the path",
-        rests=("ferrum_verify.order:HappensBefore", "ferrum_verify.sharing:slot_safety"),
+        rests=("ferrum_verify.plan.order:HappensBefore", "ferrum_verify.plan.sharing:slot_safety"),
         rules=(
             "graph.later-dependency",
             "graph.cycle",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LOGIC = "QF_BV"
-RESTS = ("ferrum_verify.sizes:quantize",)
+RESTS = ("ferrum_verify.plan.sizes:quantize",)
 STRICT_ALIGNMENT = 2
 
 
@@ -196,7 +196,7 @@ THEOREMS = (
         ),
         theory="bit-vectors",
         holds_for="every two sizes and every quantum",
-        rests=("ferrum_verify.sizes:resident_ceiling",),
+        rests=("ferrum_verify.plan.sizes:resident_ceiling",),
         rules=("pool.ceiling",),
         checks=sub_additive,
     ),
@@ -209,7 +209,7 @@ THEOREMS = (
         ),
         theory="bit-vectors",
         holds_for="counterexample, smallest by alignment, then sizes",
-        rests=("ferrum_verify.sizes:resident_ceiling",),
+        rests=("ferrum_verify.plan.sizes:resident_ceiling",),
         rules=("pool.ceiling",),
         checks=not_additive,
         recheck=lambda _: first_strict() == (STRICT_ALIGNMENT, 1, 1),

@@ -19,7 +19,7 @@ from .symbolic_plan import SymbolicPlan
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-RESTS = ("ferrum_verify.sharing:slot_safety",)
+RESTS = ("ferrum_verify.plan.sharing:slot_safety",)
 UNFENCED = ConcretePlan(2, frozenset(), (frozenset({0}), frozenset({1})))
 FENCED_ONLY = ConcretePlan(3, frozenset({(1, 2)}), (frozenset({0, 1}), frozenset({2})))
 

@@ -308,7 +308,7 @@ THEOREMS = (
         ),
         theory="propositional",
         holds_for="counterexample, smallest by nodes, resources and edges",
-        rests=("ferrum_verify.sharing:slot_safety",),
+        rests=("ferrum_verify.plan.sharing:slot_safety",),
         rules=("slot.shared-while-live",),
         checks=not_concurrent_safe,
         recheck=smallest_break,

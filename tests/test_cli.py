@@ -15,16 +15,16 @@ import jsonschema
 import pytest
 
 from ferrum_verify import __version__
-from ferrum_verify.canonical import canonical_bytes
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli import commands, run
-from ferrum_verify.documents.schema import schema_names, schema_of
+from ferrum_verify.cli.schemas import schema_names, schema_of
+from ferrum_verify.plan.canonical import canonical_bytes
 from ferrum_verify.report.formats import FORMATS
-from ferrum_verify.rules import catalogue
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.examples import apply_edits
 from tests.vectors import scale
 
-AUDITING = import_module("ferrum_verify.auditing")
+AUDITING = import_module("ferrum_verify.auditing.audit")
 """The module, whose name the package's function of the same name may hide."""
 
 

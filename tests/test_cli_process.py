@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ferrum_verify.samples import sample
+from ferrum_verify.catalogue.samples import sample
 
 ROOT = Path(__file__).parent.parent
 COMMAND = [sys.executable, "-m", "ferrum_verify"]
@@ -130,7 +130,7 @@ def test_ctrl_c_ends_with_130(fragment: Path) -> None:
 import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 from ferrum_verify.cli import main
-from ferrum_verify.documents import load
+from ferrum_verify.reading import load
 read = load.read_documents
 def interrupted(path):
     yield from read(path)

@@ -20,10 +20,10 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 import models  # noqa: E402
 from ferrum_verify import audit  # noqa: E402
+from ferrum_verify.catalogue.restamp import restamp  # noqa: E402
+from ferrum_verify.catalogue.samples import sample  # noqa: E402
 from ferrum_verify.contracts import compare_contracts  # noqa: E402
 from ferrum_verify.report.formats import render  # noqa: E402
-from ferrum_verify.samples import sample  # noqa: E402
-from ferrum_verify.samples.restamp import restamp  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from ferrum_verify import __version__
 from ferrum_verify.cli.audit import audit
 from ferrum_verify.cli.catalogue import explain, rules, schema
 from ferrum_verify.cli.derivations import bindings, checkpoint, derive
 from ferrum_verify.cli.output import complain
 from ferrum_verify.cli.prove import prove
 from ferrum_verify.cli.review import review
+from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name == "contracts":
-            from ferrum_verify.contracts.command import contracts_group  # noqa: PLC0415
+            from ferrum_verify.cli.contracts import contracts_group  # noqa: PLC0415
 
             return contracts_group
         return super().get_command(ctx, cmd_name)

@@ -22,9 +22,10 @@ from ferrum_verify.cli.proof_limits import (
     PROOF_LIMIT_OPTION,
     limits_in_force,
 )
+from ferrum_verify.counterexamples import Execution
 from ferrum_verify.limits import Proving
 from ferrum_verify.report.formats import FORMATS, render
-from ferrum_verify.report.model import Execution, Report
+from ferrum_verify.report.model import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -140,8 +141,8 @@ def _reports(
     proving: Proving | None,
     advance: Callable[[], None],
 ) -> Iterator[DocumentReport]:
-    from ferrum_verify.auditing import audit_document  # noqa: PLC0415
-    from ferrum_verify.documents.load import read_documents  # noqa: PLC0415
+    from ferrum_verify.auditing.audit import audit_document  # noqa: PLC0415
+    from ferrum_verify.reading.load import read_documents  # noqa: PLC0415
 
     for path in paths:
         for loaded in read_documents(path):

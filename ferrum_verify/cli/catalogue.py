@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from ferrum_verify.cli.output import OUTPUT_OPTION, emit, screen_of
-from ferrum_verify.documents.schema import schema_names
+from ferrum_verify.cli.schemas import schema_names
 from ferrum_verify.findings import Family
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 @OUTPUT_OPTION
 def rules(family: str | None, format_name: str, output: Path | None) -> int:
     """List the rules: what is checked, and how a breach is judged."""
-    from ferrum_verify.rules import catalogue  # noqa: PLC0415
+    from ferrum_verify.catalogue import catalogue  # noqa: PLC0415
 
     chosen = [rule for rule in catalogue().values() if family in (None, rule.family)]
     if format_name == "json":
         text = json.dumps([_as_data(rule) for rule in chosen], indent=2) + "\n"
     else:
-        from ferrum_verify.report.rule_text import rule_list  # noqa: PLC0415
+        from ferrum_verify.catalogue.rule_text import rule_list  # noqa: PLC0415
 
         text = rule_list(chosen, screen_of(sys.stdout, output))
     emit(text, output)
@@ -47,8 +47,8 @@ def rules(family: str | None, format_name: str, output: Path | None) -> int:
 @OUTPUT_OPTION
 def explain(rule: str, output: Path | None) -> int:
     """Explain RULE: what it checks, why it matters, how to fix a breach, and an example."""
-    from ferrum_verify.report.rule_text import rule_page  # noqa: PLC0415
-    from ferrum_verify.rules import catalogue  # noqa: PLC0415
+    from ferrum_verify.catalogue import catalogue  # noqa: PLC0415
+    from ferrum_verify.catalogue.rule_text import rule_page  # noqa: PLC0415
 
     found = catalogue().get(rule)
     if found is None:
@@ -62,14 +62,14 @@ def explain(rule: str, output: Path | None) -> int:
 @OUTPUT_OPTION
 def schema(name: str, output: Path | None) -> int:
     """Print the JSON Schema of a kind of document, or of the report."""
-    from ferrum_verify.documents.schema import schema_of  # noqa: PLC0415
+    from ferrum_verify.cli.schemas import schema_of  # noqa: PLC0415
 
     emit(json.dumps(schema_of(name), indent=2) + "\n", output)
     return 0
 
 
 def _completions(start: str) -> list[str]:
-    from ferrum_verify.rules import catalogue  # noqa: PLC0415
+    from ferrum_verify.catalogue import catalogue  # noqa: PLC0415
 
     return [rule for rule in catalogue() if rule.startswith(start)]
 

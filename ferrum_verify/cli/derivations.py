@@ -34,7 +34,7 @@ class _RefusedError(Exception):
 @OUTPUT_OPTION
 def derive(problem: str, output: Path | None) -> int:
     """Print the memory plan that the engine derives from a planning problem."""
-    from ferrum_verify.deriving import derive_memory_plan  # noqa: PLC0415
+    from ferrum_verify.deriving.plans import derive_memory_plan  # noqa: PLC0415
 
     try:
         with _refusals(problem):
@@ -53,7 +53,7 @@ def derive(problem: str, output: Path | None) -> int:
 @OUTPUT_OPTION
 def bindings(document: str, output: Path | None) -> int:
     """Print the program-binding layouts of a problem or plan."""
-    from ferrum_verify.deriving import compile_program_bindings  # noqa: PLC0415
+    from ferrum_verify.deriving.plans import compile_program_bindings  # noqa: PLC0415
 
     try:
         with _refusals(document):
@@ -73,7 +73,7 @@ def bindings(document: str, output: Path | None) -> int:
 @OUTPUT_OPTION
 def checkpoint(bundle: str, output: Path | None) -> int:
     """Print the sequence-checkpoint layout of a bundle, or the reasons that it has none."""
-    from ferrum_verify.derive.checkpoint import derive_sequence_checkpoint  # noqa: PLC0415
+    from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint  # noqa: PLC0415
 
     try:
         with _refusals(bundle):
@@ -86,10 +86,10 @@ def checkpoint(bundle: str, output: Path | None) -> int:
 
 @contextmanager
 def _refusals(source: str) -> Iterator[None]:
-    from ferrum_verify.documents.json_text import printable  # noqa: PLC0415
-    from ferrum_verify.errors import FerrumVerifyError  # noqa: PLC0415
+    from ferrum_verify.findings.errors import FerrumVerifyError  # noqa: PLC0415
+    from ferrum_verify.findings.wording import printable  # noqa: PLC0415
+    from ferrum_verify.reading.wire import UNREADABLE  # noqa: PLC0415
     from ferrum_verify.report.text import render_findings  # noqa: PLC0415
-    from ferrum_verify.rules.wire import UNREADABLE  # noqa: PLC0415
 
     try:
         yield
@@ -104,6 +104,6 @@ def _refusals(source: str) -> Iterator[None]:
 
 
 def _emit_canonical(value: Any, output: Path | None) -> None:
-    from ferrum_verify.canonical import canonical_bytes  # noqa: PLC0415
+    from ferrum_verify.plan.canonical import canonical_bytes  # noqa: PLC0415
 
     emit(f"{canonical_bytes(value).decode()}\n", output)

@@ -147,9 +147,9 @@ def _without_ignored(report: Report) -> tuple[Report, list[str]]:
 
 
 def _write_baseline(report: Report, target: Path, *, proved: bool) -> str:
+    from ferrum_verify.findings.wording import plural  # noqa: PLC0415
     from ferrum_verify.integrations.baseline import BaselineError, baseline_text  # noqa: PLC0415
     from ferrum_verify.report.locations import file_name  # noqa: PLC0415
-    from ferrum_verify.report.wording import plural  # noqa: PLC0415
 
     try:
         text = baseline_text(report, target, proved=proved)
@@ -160,8 +160,11 @@ def _write_baseline(report: Report, target: Path, *, proved: bool) -> str:
 
 
 def _changes_in_words(changes: Changes, baseline: Baseline) -> Iterator[str]:
-    from ferrum_verify.documents.json_text import printable  # noqa: PLC0415
-    from ferrum_verify.report.wording import plural, sentence  # noqa: PLC0415
+    from ferrum_verify.findings.wording import (  # noqa: PLC0415
+        plural,
+        printable,
+        sentence,
+    )
 
     yield (
         f"Hidden, as {baseline.path} knows them: {plural(changes.hidden, 'finding')}; "

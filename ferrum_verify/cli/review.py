@@ -11,8 +11,8 @@ import click
 
 from ferrum_verify.cli.known import BASELINE_OPTION, CONFIG_OPTION, settings_in_force
 from ferrum_verify.cli.output import OUTPUT_OPTION, checked_target, complain, emit, screen_of
+from ferrum_verify.counterexamples import Execution
 from ferrum_verify.report.formats import FORMATS, render
-from ferrum_verify.report.model import Execution
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from ferrum_verify.contracts.operation_changes import operation_changes
 from ferrum_verify.contracts.provider_changes import ProviderPair, provider_changes
 from ferrum_verify.contracts.selectability import selectability_changes
 from ferrum_verify.findings import pointer
-from ferrum_verify.rules.resource_rows import describe_profile
+from ferrum_verify.plan.resource_rows import describe_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,22 +23,22 @@ from ferrum_verify.contracts.sources import (
 from ferrum_verify.contracts.workspace_limits import ceilings_of, workspace_findings
 from ferrum_verify.findings import pointer
 from ferrum_verify.limits import Limits
+from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.report.model import DocumentReport, Report, verdict_of
 from ferrum_verify.rules import declarations, source_integrity
 from ferrum_verify.rules.capacity import POLICY_EXCEEDS_DEVICE
 from ferrum_verify.rules.declarations import obstacles
-from ferrum_verify.rules.resource_rows import describe_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ferrum_verify.contracts.sources import CatalogSource, Document, ReadDocument
     from ferrum_verify.documents.catalog import CapabilityCatalog
-    from ferrum_verify.documents.load import LoadedDocument
     from ferrum_verify.documents.policy import RuntimePolicy
     from ferrum_verify.documents.storage import StorageProfile
     from ferrum_verify.findings import Finding
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.load import LoadedDocument
+    from ferrum_verify.reading.subject import Subject
 
 DEFAULT_LIMITS = Limits()
 """The solver's limits; what it is asked here takes a small part of them."""

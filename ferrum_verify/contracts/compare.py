@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ferrum_verify.canonical import ordered_fingerprint
 from ferrum_verify.contracts.catalog_changes import catalog_changes, providers_by_id
 from ferrum_verify.contracts.plan_changes import plan_changes, plan_under_head
 from ferrum_verify.contracts.plan_rules import OTHER_CATALOG
 from ferrum_verify.contracts.rules import IDENTITY_CHANGED
 from ferrum_verify.contracts.sources import read_plans, read_sound_catalog
-from ferrum_verify.errors import DocumentError
 from ferrum_verify.findings import pointer
+from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.limits import Limits
-from ferrum_verify.number_notation import differing_ordered_fingerprint
+from ferrum_verify.plan.canonical import ordered_fingerprint
+from ferrum_verify.plan.number_notation import differing_ordered_fingerprint
 from ferrum_verify.report.model import Comparison, DocumentReport, Report, verdict_of
 from ferrum_verify.rules.checkpoint_causes import listed
 

@@ -28,7 +28,8 @@ from ferrum_verify.documents.demand import (
     Pages,
     Tokens,
 )
-from ferrum_verify.sizes import SizeError, demand_bytes, maximal_shape, quantize
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.plan.sizes import demand_bytes, maximal_shape, quantize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

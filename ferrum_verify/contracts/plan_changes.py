@@ -13,9 +13,9 @@ from ferrum_verify.contracts.provider_changes import ProviderPair
 from ferrum_verify.contracts.rebuilt import named_builds, rebuilt_on
 from ferrum_verify.contracts.selectability import new_plan_obstacles
 from ferrum_verify.findings import pointer
+from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.rules import catalog_provenance
 from ferrum_verify.rules.checkpoint_causes import listed
-from ferrum_verify.rules.resource_rows import ResourceRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 
 class PlanChanges(NamedTuple):

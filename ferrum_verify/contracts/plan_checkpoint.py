@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.program import ModelProgram
     from ferrum_verify.findings import Finding
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 _BEST = {
     "input_dependency": "exact_token_prefix",

@@ -14,9 +14,10 @@ from ferrum_verify.contracts.growth import Claim, largest_growth, refused_shape
 from ferrum_verify.contracts.rebuilt import named_estimator
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings import pointer
+from ferrum_verify.plan.sizes import describe
 from ferrum_verify.rules.checkpoint_causes import listed
-from ferrum_verify.sizes import SizeError, describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

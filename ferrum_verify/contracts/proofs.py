@@ -20,8 +20,8 @@ from ferrum_verify.contracts.workspace_limits import (
 from ferrum_verify.counterexamples import SpanCounterexample
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.rules.proof import DISAGREEMENT
-from ferrum_verify.sizes import SizeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,8 +10,8 @@ from ferrum_verify.contracts.changed_lists import list_change
 from ferrum_verify.contracts.spans import smallest_refused, span_counterexample, span_words
 from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.findings import pointer
-from ferrum_verify.report.wording import plural
-from ferrum_verify.rules.resource_rows import describe_profile
+from ferrum_verify.findings.wording import plural
+from ferrum_verify.plan.resource_rows import describe_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

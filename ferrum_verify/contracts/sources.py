@@ -10,11 +10,11 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ferrum_verify.documents.load import LoadedDocument, from_memory, read_documents
-from ferrum_verify.documents.parse import subject_of
-from ferrum_verify.errors import DocumentError, summarise
-from ferrum_verify.subject import Places, Subject
-from ferrum_verify.value_storage import malformed_reason
+from ferrum_verify.documents.value_storage import malformed_reason
+from ferrum_verify.findings.errors import DocumentError, summarise
+from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
+from ferrum_verify.reading.parse import subject_of
+from ferrum_verify.reading.subject import Places, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,10 +9,11 @@ from ferrum_verify.contracts import check_rules
 from ferrum_verify.contracts.growth import Claim
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.demand import BoundedShapeBuckets, bind
+from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings import pointer
+from ferrum_verify.plan.sizes import UNIT, describe, maximal_shape
 from ferrum_verify.rules import estimates
 from ferrum_verify.rules.checkpoint_causes import listed
-from ferrum_verify.sizes import UNIT, SizeError, describe, maximal_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -7,6 +7,7 @@ derivation, the rules or the proofs.
 from ferrum_verify.counterexamples.kinds import (
     ByteRange,
     Counterexample,
+    Execution,
     LiveResource,
     OverlapCounterexample,
     ScheduleCounterexample,
@@ -19,6 +20,7 @@ from ferrum_verify.counterexamples.kinds import (
 __all__ = [
     "ByteRange",
     "Counterexample",
+    "Execution",
     "LiveResource",
     "OverlapCounterexample",
     "ScheduleCounterexample",

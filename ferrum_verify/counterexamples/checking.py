@@ -14,8 +14,7 @@ from ferrum_verify.counterexamples.sizes import check_overlap, check_shape
 from ferrum_verify.counterexamples.spans import check_span, check_state_overlap
 
 if TYPE_CHECKING:
-    from ferrum_verify.counterexamples import Counterexample
-    from ferrum_verify.sharing import Execution
+    from ferrum_verify.counterexamples import Counterexample, Execution
 
 
 def check_counterexample(

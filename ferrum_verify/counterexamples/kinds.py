@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+Execution = Literal["in-order", "fenced", "concurrent"]
+"""The models of execution: which runs of a plan are possible."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScheduledNode:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.canonical import ordered_fingerprint
 from ferrum_verify.derive.reusable import capacity_shape
 from ferrum_verify.documents.memory_plan import Binding
-from ferrum_verify.sizes import request_bytes
+from ferrum_verify.plan.canonical import ordered_fingerprint
+from ferrum_verify.plan.sizes import request_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ferrum_verify.counterexamples import Shape
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
-    from ferrum_verify.order import HappensBefore
+    from ferrum_verify.plan.order import HappensBefore
 
 
 @dataclass(frozen=True, slots=True)

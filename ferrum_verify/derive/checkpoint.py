@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.checkpoint_layout import (
     LayoutProvider,
@@ -28,7 +28,6 @@ from ferrum_verify.documents.checkpoint import StateSemantics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from os import PathLike
 
     from ferrum_verify.documents.bundle import CheckpointProgram
     from ferrum_verify.documents.catalog import CheckpointProvider
@@ -40,21 +39,6 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.documents.program import ModelProgram
-
-
-def derive_sequence_checkpoint(bundle: dict[str, Any] | str | PathLike[str]) -> SequenceCheckpoint:
-    """Whether the plan of a bundle can checkpoint its sequences, and at which boundaries.
-
-    ``bundle`` is parsed JSON or the path of a document; of the plan, the program and the
-    catalog in it only what the derivation reads need be there. The answer has a ``layout``
-    or, in the engine's order, the ``reasons`` why there is none. Raises DocumentError on
-    malformed input and DerivationError where seed 004's ``derive_sequence_checkpoint``
-    returns an error; both hold every fault in ``findings``.
-    """
-    # Reading documents needs the models of all of them; deriving from models does not.
-    from ferrum_verify.derive.checkpoint_input import derive_from_document  # noqa: PLC0415
-
-    return derive_from_document(bundle)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.checkpoint_layout import LayoutProvider, Place, Refusal, Unsupported
 from ferrum_verify.documents.checkpoint import ProviderContract
-from ferrum_verify.rules.resource_rows import describe_profile
+from ferrum_verify.plan.resource_rows import describe_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set

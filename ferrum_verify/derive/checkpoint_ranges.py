@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ferrum_verify.sizes import demand_bytes, maximal_shape, tensor_storage_bytes
+from ferrum_verify.documents.tensor import tensor_storage_bytes
+from ferrum_verify.plan.sizes import demand_bytes, maximal_shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

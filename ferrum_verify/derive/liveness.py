@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, LivenessMode
-    from ferrum_verify.order import HappensBefore
+    from ferrum_verify.plan.order import HappensBefore
 
 
 @dataclass(frozen=True, slots=True)

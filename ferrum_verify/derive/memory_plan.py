@@ -21,7 +21,7 @@ from ferrum_verify.derive.reusable import (
 )
 from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan, StaticAllocation
 from ferrum_verify.documents.reusable import ResolvedBucket, ReusableExecution
-from ferrum_verify.sizes import UNIT, bytes_at, quantize, resident_ceilings
+from ferrum_verify.plan.sizes import UNIT, bytes_at, quantize, resident_ceilings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         ProblemDescriptor,
     )
     from ferrum_verify.documents.reusable import BucketSpec, ProgramPolicy
-    from ferrum_verify.order import HappensBefore
+    from ferrum_verify.plan.order import HappensBefore
 
 
 def derive_static(row: ProblemAllocation) -> StaticAllocation:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from ferrum_verify.canonical import pool_id
 from ferrum_verify.derive.liveness import PoolLiveness, derive_pool_liveness, peak_bytes
 from ferrum_verify.derive.reusable import step_slot_bytes
 from ferrum_verify.derive.slots import derive_step_slots
 from ferrum_verify.documents.memory_plan import DynamicPool, PoolCompatibility, Provisioning
 from ferrum_verify.documents.primitives import Version
+from ferrum_verify.plan.canonical import pool_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, StepSlot
     from ferrum_verify.documents.primitives import Lifetime
     from ferrum_verify.documents.problem import ProblemDescriptor
-    from ferrum_verify.order import HappensBefore
+    from ferrum_verify.plan.order import HappensBefore
 
 COMPATIBILITY_VERSION = Version(major=1, minor=0)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.canonical import bucket_id
 from ferrum_verify.counterexamples import Shape
 from ferrum_verify.derive.liveness import peak_bytes
 from ferrum_verify.documents.reusable import (
@@ -13,7 +12,8 @@ from ferrum_verify.documents.reusable import (
     ResolvedBucket,
     ReusableExecution,
 )
-from ferrum_verify.sizes import bytes_at
+from ferrum_verify.plan.canonical import bucket_id
+from ferrum_verify.plan.sizes import bytes_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

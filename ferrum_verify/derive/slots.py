@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.demand import Tokens
 from ferrum_verify.documents.memory_plan import StepSlot
-from ferrum_verify.order import bits_of
+from ferrum_verify.plan.order import bits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
-    from ferrum_verify.order import HappensBefore
+    from ferrum_verify.plan.order import HappensBefore
 
 FEW = 64
 

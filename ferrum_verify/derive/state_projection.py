@@ -9,14 +9,9 @@ from typing import TYPE_CHECKING
 from ferrum_verify.derive.checkpoint_layout import LayoutState, Place, Refusal, Unsupported
 from ferrum_verify.documents.demand import BoundedShapeBuckets, Tokens
 from ferrum_verify.documents.program import TokenScaled
-from ferrum_verify.rules.resource_rows import describe_profile
-from ferrum_verify.sizes import (
-    SizeError,
-    demand_bytes,
-    maximal_shape,
-    tensor_bytes,
-    tensor_storage_bytes,
-)
+from ferrum_verify.documents.tensor import SizeError, tensor_bytes, tensor_storage_bytes
+from ferrum_verify.plan.resource_rows import describe_profile
+from ferrum_verify.plan.sizes import demand_bytes, maximal_shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

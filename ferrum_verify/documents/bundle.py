@@ -14,7 +14,7 @@ from ferrum_verify.documents.policy import RuntimePolicy
 from ferrum_verify.documents.primitives import Identity, WireModel
 from ferrum_verify.documents.program import ModelProgram, ProgramState
 from ferrum_verify.documents.storage import AcceptedStorage, StorageContract
-from ferrum_verify.value_storage import malformed_reason
+from ferrum_verify.documents.value_storage import malformed_reason
 
 
 class Bundle(WireModel):

@@ -17,8 +17,7 @@ from ferrum_verify.documents.primitives import (
     WireModel,
     variant_tag,
 )
-from ferrum_verify.documents.storage import StorageProfile
-from ferrum_verify.rules.storage_profiles import profile_fault
+from ferrum_verify.documents.storage import StorageProfile, profile_fault
 
 InputDependency = Literal["exact_token_prefix", "entire_token_input"]
 PartitionNumerics = Literal[

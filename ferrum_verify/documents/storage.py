@@ -1,5 +1,6 @@
 """Storage profiles: which allocator backs a resource, and how the kernel sees its bytes."""
 
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import Discriminator, Field, Tag, WrapValidator
@@ -127,3 +128,24 @@ def _shared(value: Any, handler: Any) -> StorageContract:
 
 Storage = Annotated[StorageContract, WrapValidator(_shared)]
 """A storage contract as a field of a row: equal ones are one object."""
+
+
+def profile_fault(profile: StorageProfile) -> str | None:
+    """What is wrong with a storage profile, as a noun phrase; None if it is legal.
+
+    Legal are a linear arena seen contiguously, and a fixed-block arena with a power-of-two
+    block seen contiguously or in pages of the same block.
+    """
+    return _fault(profile.blocks)
+
+
+@lru_cache(maxsize=1024)
+def _fault(blocks: tuple[int, int]) -> str | None:
+    block, page = blocks
+    if block < 0:
+        return None if page < 0 else "a linear arena seen in pages, which it lacks"
+    if block & (block - 1) or not block:
+        return f"a fixed-block arena of {block:,}-byte blocks, which is no power of two"
+    if page >= 0 and page != block:
+        return f"a fixed-block arena of {block:,}-byte blocks seen in pages of {page:,} bytes"
+    return None

@@ -5,8 +5,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Discriminator, Field, Tag
 
 from ferrum_verify.documents.primitives import (
+    ELEMENT_BYTES,
     U32,
     U64,
+    U64_MAX,
     ElementType,
     Variant,
     WireModel,
@@ -57,3 +59,42 @@ class Tensor(WireModel):
     dimensions: Annotated[tuple[U64, ...], Field(strict=False)]
     element_type: ElementType
     layout: TensorLayout
+
+
+class SizeError(ValueError):
+    """The engine refuses this size."""
+
+
+def tensor_storage_bytes(tensor: Tensor) -> int:
+    """The fewest bytes that hold the tensor in its own layout."""
+    match tensor.layout:
+        case "contiguous":
+            return tensor_bytes(tensor)
+        case Strided(byte_strides=strides):
+            reach = sum(
+                (dimension - 1) * stride
+                for dimension, stride in zip(tensor.dimensions, strides, strict=False)
+            )
+            return _fits(ELEMENT_BYTES[tensor.element_type] + reach)
+        case Blocked(padding=ZeroFill(physical_dimensions=dimensions)):
+            return _dense_bytes(dimensions, tensor.element_type)
+        case _:
+            return tensor_bytes(tensor)
+
+
+def tensor_bytes(tensor: Tensor) -> int:
+    """The bytes of the tensor's elements, whatever its layout."""
+    return _dense_bytes(tensor.dimensions, tensor.element_type)
+
+
+def _dense_bytes(dimensions: tuple[int, ...], element_type: str) -> int:
+    total = ELEMENT_BYTES[element_type]
+    for dimension in dimensions:
+        total = _fits(total * dimension)
+    return total
+
+
+def _fits(value: int) -> int:
+    if not 0 <= value <= U64_MAX:
+        raise SizeError("passes u64")
+    return value

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from ferrum_verify.documents.json_text import parse_json, printable
-from ferrum_verify.errors import DocumentError, FerrumVerifyError
+from ferrum_verify.counterexamples import Execution
+from ferrum_verify.findings.errors import DocumentError, FerrumVerifyError
+from ferrum_verify.findings.wording import printable
+from ferrum_verify.reading.json_text import parse_json
 from ferrum_verify.report.hiding import hide
-from ferrum_verify.report.model import Execution
+from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,8 +86,6 @@ def baseline_text(report: Report, path: Path, *, proved: bool) -> str:
             raise BaselineError(
                 f"{document.source} is unreadable, so it can have no baseline; none was written"
             )
-    from ferrum_verify import __version__  # noqa: PLC0415  (the package imports this file)
-
     wire = {
         "schema": BASELINE_SCHEMA,
         "tool": {"name": "ferrum-verify", "version": __version__},

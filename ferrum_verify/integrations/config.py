@@ -10,15 +10,16 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from ferrum_verify.errors import FerrumVerifyError
+from ferrum_verify.counterexamples import Execution
+from ferrum_verify.findings.errors import FerrumVerifyError
 from ferrum_verify.limits import Limits
 from ferrum_verify.report.hiding import hide
-from ferrum_verify.report.model import Execution, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ferrum_verify.findings import Finding
+    from ferrum_verify.report.model import Report
 
 FILE_NAME = "pyproject.toml"
 TABLE = "tool.ferrum-verify"
@@ -169,7 +170,7 @@ def _ignore(table: Mapping[str, Any], faults: list[str]) -> dict[str, str]:
     # Few projects ignore a rule, and the others should not load them all.
     from difflib import get_close_matches  # noqa: PLC0415
 
-    from ferrum_verify.rules import catalogue  # noqa: PLC0415
+    from ferrum_verify.catalogue import catalogue  # noqa: PLC0415
 
     known = catalogue()
     ignored: dict[str, str] = {}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ferrum_verify.errors import FerrumVerifyError
+from ferrum_verify.findings.errors import FerrumVerifyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from ferrum_verify.errors import FerrumVerifyError
+from ferrum_verify.findings.errors import FerrumVerifyError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

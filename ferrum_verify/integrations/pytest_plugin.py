@@ -16,7 +16,8 @@ import pytest
 if TYPE_CHECKING:
     import os
 
-    from ferrum_verify.report.model import Execution, Report
+    from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.report.model import Report
 
 _COLUMNS = 100
 
@@ -43,7 +44,7 @@ class Audit(Protocol):
 def ferrum_audit(pytestconfig: pytest.Config) -> Audit:
     """Audit a plan; the test fails with the report unless it is verified."""
     # Every test run of a project loads this file, and few of its tests use the fixture.
-    from ferrum_verify.auditing import audit  # noqa: PLC0415
+    from ferrum_verify.auditing.audit import audit  # noqa: PLC0415
     from ferrum_verify.integrations.config import SettingsError, find_settings  # noqa: PLC0415
     from ferrum_verify.report.formats import Screen, render  # noqa: PLC0415
 

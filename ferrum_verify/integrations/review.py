@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ferrum_verify.auditing import audit
+from ferrum_verify.auditing.audit import audit
 from ferrum_verify.contracts import check_contracts, compare_contracts
 from ferrum_verify.contracts.sources import PlanSource, read_plans, read_sound_catalog
-from ferrum_verify.documents.json_text import printable
-from ferrum_verify.documents.kinds import detect
-from ferrum_verify.documents.load import read_documents
-from ferrum_verify.errors import DocumentError
+from ferrum_verify.findings.errors import DocumentError
+from ferrum_verify.findings.wording import printable
 from ferrum_verify.integrations.baseline import compare
-from ferrum_verify.number_notation import differing_ordered_fingerprint
+from ferrum_verify.plan.number_notation import differing_ordered_fingerprint
+from ferrum_verify.reading.kinds import detect
+from ferrum_verify.reading.load import read_documents
 from ferrum_verify.report.model import DocumentReport, Report
 
 if TYPE_CHECKING:

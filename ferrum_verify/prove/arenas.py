@@ -18,6 +18,8 @@ from ferrum_verify.counterexamples import (
     Shape,
     ShapeCounterexample,
 )
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.plan.sizes import request_bytes
 from ferrum_verify.prove.formulas import (
     LOGIC,
     Claimed,
@@ -29,7 +31,6 @@ from ferrum_verify.prove.formulas import (
 from ferrum_verify.prove.obligation import Obligation, Violation
 from ferrum_verify.rules import binding, reusable
 from ferrum_verify.rules.pool import short
-from ferrum_verify.sizes import SizeError, request_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

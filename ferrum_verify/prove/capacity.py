@@ -12,6 +12,7 @@ import z3
 
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX, U128_MAX
+from ferrum_verify.plan.sizes import UNIT
 from ferrum_verify.prove.formulas import (
     LOGIC,
     Claimed,
@@ -23,14 +24,13 @@ from ferrum_verify.prove.formulas import (
 from ferrum_verify.prove.obligation import Obligation, Violation
 from ferrum_verify.rules import capacity as rules
 from ferrum_verify.rules.pool import REUSABLE_CEILING, short
-from ferrum_verify.sizes import UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
-    from ferrum_verify.frontier import Headroom
+    from ferrum_verify.plan.frontier import Headroom
     from ferrum_verify.prove.obligation import Claims
 
 

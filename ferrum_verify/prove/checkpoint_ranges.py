@@ -22,10 +22,10 @@ from ferrum_verify.documents.checkpoint import StateSemantics
 from ferrum_verify.documents.demand import Tokens
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.program import TokenScaled
+from ferrum_verify.documents.tensor import SizeError, tensor_storage_bytes
 from ferrum_verify.findings import pointer
 from ferrum_verify.prove.obligation import Obligation, Proved, Violation
 from ferrum_verify.rules import checkpoint, value
-from ferrum_verify.sizes import SizeError, tensor_storage_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode, ValueBinding
     from ferrum_verify.documents.program import ModelProgram, ProgramState
     from ferrum_verify.prove.obligation import Claims
-    from ferrum_verify.subject import Places
+    from ferrum_verify.reading.subject import Places
 
 LOGIC = "QF_BV"
 _WIDTH = 128

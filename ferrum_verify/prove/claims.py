@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from ferrum_verify.derive.bindings import binding_pools, compile_layouts
 from ferrum_verify.derive.reusable import capacity_shape
 from ferrum_verify.documents.memory_plan import Binding
-from ferrum_verify.frontier import capacity_of, largest_sequences, largest_tokens
-from ferrum_verify.order import HappensBefore
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.plan.frontier import capacity_of, largest_sequences, largest_tokens
+from ferrum_verify.plan.order import HappensBefore
+from ferrum_verify.plan.sizes import minimum_bytes
 from ferrum_verify.prove.arenas import budget_claims, layout_claims, owner_claims
 from ferrum_verify.prove.capacity import (
     frontier_claims,
@@ -24,19 +26,18 @@ from ferrum_verify.prove.slots import retained_claims, slot_claims
 from ferrum_verify.prove.spans import span_claims
 from ferrum_verify.prove.windows import PlanGraph
 from ferrum_verify.rules.pool import short
-from ferrum_verify.sizes import SizeError, minimum_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from ferrum_verify.counterexamples import Execution
     from ferrum_verify.derive.bindings import BindingLayout
     from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
     from ferrum_verify.documents.node import PlanNode
-    from ferrum_verify.frontier import Capacity, Headroom
+    from ferrum_verify.plan.frontier import Capacity, Headroom
     from ferrum_verify.prove.obligation import Claims
-    from ferrum_verify.sharing import Execution
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 
 @dataclass(frozen=True)

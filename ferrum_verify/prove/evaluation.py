@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.sizes import SizeError, demand_bytes
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.plan.sizes import demand_bytes
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Shape

@@ -23,7 +23,7 @@ from ferrum_verify.documents.demand import (
     Tokens,
 )
 from ferrum_verify.documents.primitives import U64_MAX
-from ferrum_verify.sizes import is_power_of_two
+from ferrum_verify.plan.sizes import is_power_of_two
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

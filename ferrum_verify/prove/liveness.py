@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING
 import z3
 
 from ferrum_verify.counterexamples import ShapeCounterexample
+from ferrum_verify.plan.sizes import UNIT
 from ferrum_verify.prove.obligation import Obligation, Violation
 from ferrum_verify.prove.schedules import live_together
 from ferrum_verify.prove.windows import LOGIC
 from ferrum_verify.rules import liveness as rules
-from ferrum_verify.sizes import UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ferrum_verify.counterexamples import Counterexample
+    from ferrum_verify.counterexamples import Counterexample, Execution
     from ferrum_verify.documents.memory_plan import DynamicPool, InvocationLiveness
     from ferrum_verify.prove.obligation import Claims
     from ferrum_verify.prove.windows import PlanGraph
-    from ferrum_verify.sharing import Execution
 
 
 def reuse_claims(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeAlias
 
+    from ferrum_verify.counterexamples import Execution
     from ferrum_verify.prove.windows import PlanGraph
-    from ferrum_verify.sharing import Execution
 
     Times: TypeAlias = dict[int, tuple[int, int]]
     """Start and end of each node, by its position."""

@@ -13,6 +13,8 @@ import z3
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.demand import ActualSequences
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.plan.sizes import resident_ceiling
 from ferrum_verify.prove.evaluation import rounded_both_ways, value_at
 from ferrum_verify.prove.formulas import (
     LINEAR,
@@ -29,9 +31,8 @@ from ferrum_verify.prove.formulas import (
     shape_of,
 )
 from ferrum_verify.prove.obligation import Obligation, Violation
-from ferrum_verify.rules import descriptor as rules
+from ferrum_verify.rules import descriptor_rows as rules
 from ferrum_verify.rules.pool import CEILING, short
-from ferrum_verify.sizes import SizeError, resident_ceiling
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample

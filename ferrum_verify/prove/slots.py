@@ -18,21 +18,21 @@ from typing import TYPE_CHECKING
 import z3
 
 from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.plan.sizes import UNIT, request_bytes
 from ferrum_verify.prove.obligation import Obligation, Proved, Undecided, Violation
 from ferrum_verify.prove.schedules import live_together
 from ferrum_verify.prove.windows import LOGIC
 from ferrum_verify.rules import slot as rules
-from ferrum_verify.sizes import UNIT, SizeError, request_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Hashable, Mapping
     from typing import TypeAlias
 
-    from ferrum_verify.counterexamples import Counterexample
+    from ferrum_verify.counterexamples import Counterexample, Execution
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, StepSlot
     from ferrum_verify.prove.obligation import Claims, Outcome
     from ferrum_verify.prove.windows import PlanGraph, Window
-    from ferrum_verify.sharing import Execution
 
     Encoding: TypeAlias = tuple[Hashable, Callable[[], Violation]]
     """A violation, and the key that names it up to renaming."""

@@ -17,12 +17,12 @@ from ferrum_verify.counterexamples import SpanCounterexample
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.documents.value_storage import states_are_bound_well
 from ferrum_verify.prove.checkpoint_ranges import copied_states, range_claims
 from ferrum_verify.prove.divisibility import LOGIC, Span, counted, permitted, refuses
 from ferrum_verify.prove.obligation import Obligation, Violation
 from ferrum_verify.prove.reachability import Limit, reach_claims
 from ferrum_verify.rules import checkpoint as rules
-from ferrum_verify.value_storage import states_are_bound_well
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.checkpoint import TokenSpan
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.prove.obligation import Claims
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 Side = Literal["prefix", "suffix"]
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.json_text import printable
+from ferrum_verify.findings.wording import plural, printable, sentence
 from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.tally import Label, label_of, tally_text, urgency
-from ferrum_verify.report.wording import plural, sentence
 
 if TYPE_CHECKING:
-    from ferrum_verify.documents.positions import Region
     from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.positions import Region
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import DocumentReport, Report
 

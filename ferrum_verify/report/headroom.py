@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.frontier import capacity_of, largest_sequences, largest_tokens
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.plan.frontier import capacity_of, largest_sequences, largest_tokens
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
-from ferrum_verify.sizes import SizeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
-    from ferrum_verify.frontier import Headroom
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.plan.frontier import Headroom
+    from ferrum_verify.reading.subject import Subject
 
 SIZE_FAMILIES = frozenset({"wire", "static", "descriptor", "pool", "slot", "liveness"})
 """The families whose errors leave the sizes of a plan, or what shares them, in doubt."""

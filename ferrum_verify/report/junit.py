@@ -10,18 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from ferrum_verify.documents.json_text import printable
+from ferrum_verify.findings.wording import compared_values, printable, sentence
 from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.tally import label_of
 from ferrum_verify.report.timeline import counterexample_lines
-from ferrum_verify.report.wording import compared_values, sentence
-from ferrum_verify.rules import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ferrum_verify.documents.positions import Region
     from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.positions import Region
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import DocumentReport, Report
 
@@ -93,7 +91,7 @@ def _details(finding: Finding) -> str:
     lines += [f"{name}: {printable(text)}" for name, text in compared_values(finding)]
     if finding.counterexample is not None:
         lines += ["counterexample:", *counterexample_lines(finding.counterexample, _COLUMNS)]
-    rule = catalogue().get(finding.rule)
+    rule = finding.stated_by
     if rule is not None:
         lines.append(f"fix: {sentence(rule.fix)}")
     return "\n".join(lines)

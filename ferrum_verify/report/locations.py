@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.positions import regions_of_file
+from ferrum_verify.reading.positions import regions_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from ferrum_verify.documents.positions import Region
+    from ferrum_verify.reading.positions import Region
     from ferrum_verify.report.model import DocumentReport
 
 

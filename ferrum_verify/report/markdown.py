@@ -6,18 +6,16 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.json_text import printable
+from ferrum_verify.findings.wording import compared_values, plural, printable, sentence
 from ferrum_verify.report.locations import regions_of
 from ferrum_verify.report.tally import label_of, tally, tally_text, urgency
 from ferrum_verify.report.timeline import counterexample_lines
-from ferrum_verify.report.wording import compared_values, plural, sentence
-from ferrum_verify.rules import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ferrum_verify.documents.positions import Region
     from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.positions import Region
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import DocumentReport, Report
 
@@ -129,7 +127,7 @@ def _item(finding: Finding, region: Region | None, uses: Mapping[str, frozenset[
     values = [f"{name} {_code(text)}" for name, text in compared_values(finding)]
     if values:
         lines.append(f"  ({'; '.join(values)})")
-    rule = catalogue().get(finding.rule)
+    rule = finding.stated_by
     if rule is not None:
         lines.append(f"  *Fix:* {sentence(rule.fix)}")
     if finding.counterexample is not None:

@@ -9,17 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from ferrum_verify.version import __version__
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from ferrum_verify.counterexamples import Execution
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.findings import Finding
-    from ferrum_verify.subject import Kind, Subject
+    from ferrum_verify.reading.subject import Kind, Subject
 
 REPORT_SCHEMA = "ferrum-verify/report/v1"
 
-Execution = Literal["in-order", "fenced", "concurrent"]
 Verdict = Literal["unreadable", "violated", "undecided", "verified"]
 
 VERDICTS: tuple[Verdict, ...] = ("unreadable", "violated", "undecided", "verified")
@@ -181,8 +183,6 @@ class Report:
 
     def to_wire(self) -> dict[str, Any]:
         """The whole report as JSON."""
-        from ferrum_verify import __version__  # noqa: PLC0415  (the package imports this file)
-
         return {
             "schema": REPORT_SCHEMA,
             "tool": {"name": "ferrum-verify", "version": __version__},

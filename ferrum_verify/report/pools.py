@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ferrum_verify.sizes import SizeError, maximal_shape, request_bytes
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.plan.sizes import maximal_shape, request_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ferrum_verify.counterexamples import ScheduleCounterexample
-from ferrum_verify.findings import pointer
+from ferrum_verify.findings import pointer, rules_of
+from ferrum_verify.findings.wording import sentence
 from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.timeline import counterexample_lines
-from ferrum_verify.report.wording import sentence
-from ferrum_verify.rules import catalogue
+from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ferrum_verify.documents.positions import Region
     from ferrum_verify.findings import Finding, Rule
+    from ferrum_verify.reading.positions import Region
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import DocumentReport, Report
 
@@ -40,10 +40,7 @@ def render(report: Report, _screen: Screen) -> str:
 
 
 def _run(report: Report) -> dict[str, Any]:
-    from ferrum_verify import __version__  # noqa: PLC0415  (the package imports this file)
-
-    broken = {finding.rule for finding in report.findings}
-    rules = [rule for rule in catalogue().values() if rule.id in broken]
+    rules = rules_of(report.findings)
     indices = {rule.id: index for index, rule in enumerate(rules)}
     files = list(dict.fromkeys(uri for each in report.documents if (uri := _uri(each))))
     regions = regions_of(report.documents, [_pointers(each) for each in report.documents])

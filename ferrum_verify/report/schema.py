@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+from ferrum_verify.counterexamples import Execution
 from ferrum_verify.findings import Family, Judgment, Severity
-from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS, Execution
-from ferrum_verify.subject import Kind
+from ferrum_verify.reading.subject import Kind
+from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS
 
 _COUNT = {"type": "integer", "minimum": 0}
 _TEXT = {"type": "string"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from ferrum_verify.report.wording import plural
+from ferrum_verify.findings.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

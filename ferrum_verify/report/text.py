@@ -8,20 +8,20 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ferrum_verify.documents.json_text import printable
 from ferrum_verify.findings import Family
-from ferrum_verify.report.headroom import headroom
-from ferrum_verify.report.pools import pool_summaries
-from ferrum_verify.report.sheet import Sheet
-from ferrum_verify.report.timeline import counterexample_lines
-from ferrum_verify.report.wording import (
+from ferrum_verify.findings.wording import (
     byte_count,
     compared_values,
     plural,
     pool_name,
+    printable,
     sentence,
     shortened,
 )
+from ferrum_verify.report.headroom import headroom
+from ferrum_verify.report.pools import pool_summaries
+from ferrum_verify.report.sheet import Sheet
+from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
-    from ferrum_verify.findings import Finding, Rule
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.subject import Subject
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import DocumentReport, Report, SlotReport, Verdict
-    from ferrum_verify.subject import Subject
 
 MAXIMUM_OF_A_RULE = 50
 MAXIMUM_ROWS = 40
@@ -168,7 +168,7 @@ def _rule(
             Text(f"… and {hidden:,} more of {rule_id}; --format json lists them all"),
             (0, 0, 0, _INDENT),
         )
-    rule = _rule_named(rule_id)
+    rule = findings[0].stated_by
     if rule is not None:
         yield Padding(Text.assemble(("fix: ", "green"), sentence(rule.fix)), (0, 0, 0, _INDENT + 2))
 
@@ -272,9 +272,3 @@ def _table(*columns: str) -> Table:
             column.removeprefix(">"), justify="right" if right else "left", overflow="fold"
         )
     return table
-
-
-def _rule_named(rule_id: str) -> Rule | None:
-    from ferrum_verify.rules import catalogue  # noqa: PLC0415  (only where something is wrong)
-
-    return catalogue().get(rule_id)

@@ -10,9 +10,8 @@ from ferrum_verify.counterexamples import (
     ShapeCounterexample,
     SpanCounterexample,
 )
-from ferrum_verify.documents.json_text import printable
-from ferrum_verify.report.wording import plural, shortened
-from ferrum_verify.sizes import describe
+from ferrum_verify.findings.wording import plural, printable, shortened
+from ferrum_verify.plan.sizes import describe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     )
     from ferrum_verify.documents.primitives import Role
     from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.subject import Subject
     from ferrum_verify.rules.value_uses import Value
-    from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (values)"
 _ALIAS = "/plan/payload/nodes/3/exact_aliases/0"

@@ -11,15 +11,15 @@ from ferrum_verify.derive.bindings import (
 )
 from ferrum_verify.documents.memory_plan import Binding
 from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings import DELETE, Example, Finding, Rule
 from ferrum_verify.rules.pool import short
-from ferrum_verify.sizes import SizeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.documents.memory_plan import DynamicPool
-    from ferrum_verify.facts import Facts
+    from ferrum_verify.rules.facts import Facts
 
 COMPILE = "seed 003, compile_program_binding_layouts"
 

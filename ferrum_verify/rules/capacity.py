@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.memory_plan import DynamicPool, MemoryPlan
     from ferrum_verify.documents.problem import PlanningProblem
-    from ferrum_verify.facts import Facts
+    from ferrum_verify.rules.facts import Facts
 
 VALIDATE = "seed 000, MemoryPlan::validate"
 FROM_CORE = "seed 000, from_core_with_completion_retention"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.rules import operation_ports, selection_provenance
-from ferrum_verify.rules.resource_rows import describe_profile
 from ferrum_verify.rules.source_integrity import short
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.documents.primitives import Version
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.resource_rows import ResourceRows
+    from ferrum_verify.reading.subject import Subject
     from ferrum_verify.rules.operation_ports import AcceptedPorts
-    from ferrum_verify.rules.resource_rows import ResourceRows
-    from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
 _NODE = "/plan/payload/nodes/2"

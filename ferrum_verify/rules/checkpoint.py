@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.derive.reachability import culprits, reach
+from ferrum_verify.documents.value_storage import states_are_bound_well
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
 from ferrum_verify.rules.checkpoint_causes import (
     clause,
@@ -19,14 +20,13 @@ from ferrum_verify.rules.checkpoint_causes import (
     listed,
     locate,
 )
-from ferrum_verify.value_storage import states_are_bound_well
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.derive.checkpoint_layout import SequenceCheckpointLayout
     from ferrum_verify.findings import Finding
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 _DERIVE = "seed 004, `derive_sequence_checkpoint`"
 _INPUTS = "/program/checkpoint_inputs"

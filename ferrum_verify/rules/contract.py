@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.rules import (
     catalog_provenance,
     declarations,
@@ -18,13 +19,12 @@ from ferrum_verify.rules import (
     program_provenance,
     workspace,
 )
-from ferrum_verify.rules.resource_rows import ResourceRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.findings import Finding
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import DELETE, Example, Rule
-from ferrum_verify.order import HappensBefore
+from ferrum_verify.plan.order import HappensBefore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

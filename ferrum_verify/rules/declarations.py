@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.documents.checkpoint import ProviderContract
+from ferrum_verify.documents.storage import profile_fault
 from ferrum_verify.findings import Example, Rule, pointer
-from ferrum_verify.rules.resource_rows import describe_profile
-from ferrum_verify.rules.storage_profiles import profile_fault
-from ferrum_verify.sizes import is_power_of_two
+from ferrum_verify.plan.resource_rows import describe_profile
+from ferrum_verify.plan.sizes import is_power_of_two
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

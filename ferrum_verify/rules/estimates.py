@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.sizes import is_power_of_two
+from ferrum_verify.plan.sizes import is_power_of_two
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,14 +6,14 @@ import itertools
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Finding, Rule
-from ferrum_verify.order import MAXIMUM_NODES, HappensBefore
+from ferrum_verify.plan.order import MAXIMUM_NODES, HappensBefore
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.node import PlanNode
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 GRAPH = "format description, graph rules"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.findings import Example, Rule, pointer
-from ferrum_verify.number_notation import differing_fingerprint
+from ferrum_verify.plan.number_notation import differing_fingerprint
 from ferrum_verify.rules import estimates, source_integrity
 from ferrum_verify.rules.ascending import first_fault
 from ferrum_verify.rules.source_integrity import short
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.findings import Finding
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 _FORMAT = "execution-plan format, «Canonical fingerprints»"
 _PAYLOAD = "/plan/payload"

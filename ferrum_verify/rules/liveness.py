@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         InvocationLiveness,
         LivenessMode,
     )
-    from ferrum_verify.facts import Facts
+    from ferrum_verify.rules.facts import Facts
 
 ROWS = "format description, pools; seed 000, validate_pool_liveness_rows"
 DERIVE = "seed 000, derive_pool_invocation_liveness"

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
+from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
+from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.rules import data_flow, selection, state_effects, work
-from ferrum_verify.rules.resource_rows import ResourceRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
-    from ferrum_verify.rules.resource_rows import Row
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.plan.resource_rows import Row
+    from ferrum_verify.reading.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules»"
 _NODES = "/plan/payload/nodes"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ferrum_verify.derive.reusable import bucket_order
 from ferrum_verify.documents.reusable import ResolvedBucket
 from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.rules import reusable
-from ferrum_verify.rules.resource_rows import describe_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ReusableExecution,
     )
     from ferrum_verify.findings import Finding
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the policy of a bundle"
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.memory_plan import DynamicPool
     from ferrum_verify.documents.primitives import Lifetime
-    from ferrum_verify.facts import Facts
+    from ferrum_verify.rules.facts import Facts
 
 STRUCTURE = "seed 000, validate_dynamic_pools_structure"
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
         ProgramTokenWork,
     )
     from ferrum_verify.findings import Finding
-    from ferrum_verify.rules.resource_rows import ResourceRows
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.plan.resource_rows import ResourceRows
+    from ferrum_verify.reading.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the program of a bundle"
 _NODE = "/plan/payload/nodes/2"

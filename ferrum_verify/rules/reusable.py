@@ -6,10 +6,10 @@ import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ferrum_verify.canonical import bucket_id
 from ferrum_verify.derive.reusable import bucket_order, startup_capture_cases
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.findings import Example, Finding, Rule, Swap, pointer
+from ferrum_verify.plan.canonical import bucket_id
 from ferrum_verify.rules.captured_programs import check_programs
 from ferrum_verify.rules.pool import short
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         ResolvedBucket,
         ReusableExecution,
     )
-    from ferrum_verify.facts import Facts
+    from ferrum_verify.rules.facts import Facts
 
 POLICY = "format description, reusable execution"
 DERIVE = "seed 000, derive_reusable_execution"

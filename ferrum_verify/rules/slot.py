@@ -9,8 +9,8 @@ from ferrum_verify.derive.reusable import step_slot_bytes
 from ferrum_verify.derive.slots import is_transient_activation
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap
+from ferrum_verify.plan.sharing import MOST_PAIRS, explain_clash
 from ferrum_verify.rules.pool import OVERFLOW, short
-from ferrum_verify.sharing import MOST_PAIRS, explain_clash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         StepSlot,
     )
     from ferrum_verify.documents.problem import PlanningProblem
-    from ferrum_verify.facts import Facts
+    from ferrum_verify.rules.facts import Facts
 
 STRUCTURE = "seed 000, validate_dynamic_pools_structure"
 DERIVE = "seed 000, derive_pool_step_slots"

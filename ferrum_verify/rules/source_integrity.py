@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.canonical import bucket_id, keys_are_sorted, ordered_fingerprint
 from ferrum_verify.findings import Example, Rule, pointer
-from ferrum_verify.number_notation import (
+from ferrum_verify.plan.canonical import bucket_id, keys_are_sorted, ordered_fingerprint
+from ferrum_verify.plan.number_notation import (
     differing_fingerprint,
     differing_ordered_fingerprint,
 )
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.reusable import BucketSpec
     from ferrum_verify.findings import Finding
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 _FORMAT = "execution-plan format, «Canonical fingerprints»"
 _PAYLOAD = "/plan/payload"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.node import PlanNode, StateEffect, ValueBinding
     from ferrum_verify.findings import Finding
-    from ferrum_verify.rules.resource_rows import ResourceRows
+    from ferrum_verify.plan.resource_rows import ResourceRows
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (state effects)"
 _EFFECT = "/plan/payload/nodes/2/state_effects/0"

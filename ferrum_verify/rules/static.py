@@ -5,20 +5,20 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from ferrum_verify.canonical import OPAQUE_LAYOUT_FINGERPRINT
 from ferrum_verify.documents.memory_plan import Binding, Persistent, Scratch
 from ferrum_verify.documents.primitives import U64_MAX
-from ferrum_verify.documents.storage import LINEAR_CONTIGUOUS
+from ferrum_verify.documents.storage import LINEAR_CONTIGUOUS, profile_fault
+from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings import Example, Finding, Rule, Swap, pointer
-from ferrum_verify.rules.storage_profiles import profile_fault
-from ferrum_verify.sizes import SizeError, is_power_of_two, quantize
+from ferrum_verify.plan.canonical import OPAQUE_LAYOUT_FINGERPRINT
+from ferrum_verify.plan.sizes import is_power_of_two, quantize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ferrum_verify.documents.memory_plan import StaticAllocation
     from ferrum_verify.documents.problem import ProblemAllocation
-    from ferrum_verify.facts import Facts
+    from ferrum_verify.rules.facts import Facts
 
 VALIDATE = "seed 000, MemoryPlan::validate"
 

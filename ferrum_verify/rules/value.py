@@ -10,9 +10,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.rules import aliases, retained, value_rows, weight_parts
 from ferrum_verify.rules.aliases import AliasClasses
-from ferrum_verify.rules.resource_rows import ResourceRows
 from ferrum_verify.rules.value_uses import Definition, collect
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.node import StorageComponent
     from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.subject import Subject
     from ferrum_verify.rules.value_uses import Value
-    from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (values)"
 _VALUES = "/plan/payload/nodes/0/values"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.rules.resource_rows import maximal_logical_bytes, minimal_bytes
+from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
+from ferrum_verify.plan.resource_rows import maximal_logical_bytes, minimal_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ferrum_verify.documents.node import StorageComponent
     from ferrum_verify.findings import Finding
-    from ferrum_verify.rules.resource_rows import ResourceRows, Row
+    from ferrum_verify.plan.resource_rows import ResourceRows, Row
     from ferrum_verify.rules.value_uses import Definition, Value
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (values)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ferrum_verify.value_storage import malformed_reason
+from ferrum_verify.documents.value_storage import malformed_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.node import StorageComponent, ValueBinding, WeightBinding
     from ferrum_verify.findings import Finding
-    from ferrum_verify.rules.resource_rows import ResourceRows
+    from ferrum_verify.plan.resource_rows import ResourceRows
+    from ferrum_verify.reading.subject import Subject
     from ferrum_verify.rules.value_uses import Value
-    from ferrum_verify.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (values; weights)"
 _WEIGHT = "/plan/payload/nodes/0/values/1/weight"

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.documents.node import PlanNode, WorkspaceEstimate
     from ferrum_verify.findings import Finding
-    from ferrum_verify.rules.resource_rows import ResourceRows, Row
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.plan.resource_rows import ResourceRows, Row
+    from ferrum_verify.reading.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
 _ESTIMATE = "/plan/payload/nodes/2/provider_resources"

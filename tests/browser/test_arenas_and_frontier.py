@@ -11,7 +11,7 @@ import pytest
 
 import models
 from ferrum_verify import audit, compile_program_bindings
-from ferrum_verify.samples import sample
+from ferrum_verify.catalogue.samples import sample
 from tests.browser.measures import box, widths
 
 if TYPE_CHECKING:

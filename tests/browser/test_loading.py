@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferrum_verify import audit
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples import (
     ByteRange,
     OverlapCounterexample,
@@ -17,7 +18,6 @@ from ferrum_verify.counterexamples import (
 from ferrum_verify.findings import Finding
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.model import DocumentReport, Report
-from ferrum_verify.samples import sample
 from tests.browser.measures import widths
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 import models
 from ferrum_verify import audit
-from ferrum_verify.samples import sample
+from ferrum_verify.catalogue.samples import sample
 from tests.browser.measures import box
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.restamp import restamp
+from ferrum_verify.catalogue.restamp import restamp
+from ferrum_verify.catalogue.samples import sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,10 +9,10 @@ import pytest
 
 import models
 from ferrum_verify import DocumentError
+from ferrum_verify.catalogue.restamp import restamp
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli import run
 from ferrum_verify.contracts import check_contracts, compare_contracts
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.restamp import restamp
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import models
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts import check_contracts
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample, SpanCounterexample
-from ferrum_verify.samples import sample
 from tests.contracts.catalogs import LINEAR, PAGED, attention, contract_of
 
 if TYPE_CHECKING:

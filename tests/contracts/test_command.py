@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli import run
-from ferrum_verify.errors import DocumentError
+from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.limits import Limits
 from ferrum_verify.report.formats import FORMATS
-from ferrum_verify.samples import sample
 from tests.contracts.catalogs import attention, contract_of
 
 if TYPE_CHECKING:
@@ -127,10 +127,10 @@ def test_json_holds_the_facts(folder: Path) -> None:
 
 def test_every_location_is_in_its_document(folder: Path) -> None:
     """Code scanning shows a finding at its line; a pointer that leads nowhere has none."""
+    from ferrum_verify.catalogue.examples import broken_document, report_of
     from ferrum_verify.contracts import check_rules, plan_rules
     from ferrum_verify.contracts import rules as breaking
     from ferrum_verify.findings import Rule
-    from ferrum_verify.samples.examples import broken_document, report_of
 
     for module in (breaking, plan_rules, check_rules):
         for rule in vars(module).values():

@@ -22,7 +22,7 @@ from ferrum_verify.documents.demand import (
 )
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.storage import LINEAR_CONTIGUOUS, FixedBlockArena, StorageProfile
-from ferrum_verify.sizes import SizeError
+from ferrum_verify.documents.tensor import SizeError
 
 SEQUENCES, TOKENS = 3, 9
 LIMITS = Shape(SEQUENCES, TOKENS, U64_MAX)

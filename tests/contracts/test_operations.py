@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ferrum_verify.catalogue.restamp import restamp
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts import compare_contracts
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.restamp import restamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

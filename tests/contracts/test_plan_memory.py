@@ -6,10 +6,10 @@ from copy import deepcopy
 from typing import Any
 
 import models
+from ferrum_verify.catalogue.restamp import restamp
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts import compare_contracts
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.restamp import restamp
 
 Json = dict[str, Any]
 ESTIMATOR = "resource_estimator_implementation_fingerprint"

@@ -9,11 +9,11 @@ import pytest
 
 import models
 from ferrum_verify import derive_sequence_checkpoint
+from ferrum_verify.catalogue.restamp import restamp
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts import compare_contracts
 from ferrum_verify.counterexamples import SpanCounterexample
 from ferrum_verify.counterexamples.checking import check_counterexample
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.restamp import restamp
 from tests.contracts.catalogs import KINDS, Kind, attention, catalog, contract_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from ferrum_verify import DerivationError, audit, compile_program_bindings, derive_memory_plan
-from ferrum_verify.samples import sample
+from ferrum_verify.catalogue.samples import sample
 from tests.definition.bindings import compile_bindings
 from tests.definition.changes import changed
 from tests.definition.memory_plan import as_derived, derive, is_what_the_engine_derives

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ferrum_verify import DerivationError, compile_program_bindings, derive_memory_plan
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.derive.bindings import BindingSlot, running_end
-from ferrum_verify.samples import sample
 from tests.vectors import cases
 
 

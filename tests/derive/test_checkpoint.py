@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrum_verify.derive.checkpoint import derive_sequence_checkpoint
+from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
 from tests.derive import checkpoint_bundles as make
 
 if TYPE_CHECKING:

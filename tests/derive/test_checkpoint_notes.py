@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import models
-from ferrum_verify.derive.checkpoint import derive_sequence_checkpoint
-from ferrum_verify.documents.parse import subject_of
+from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
 from ferrum_verify.findings import Rule
+from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.rules import checkpoint
 from ferrum_verify.rules.checkpoint_causes import listed
 from tests.derive import checkpoint_bundles as make

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrum_verify.derive.checkpoint import derive_sequence_checkpoint
 from ferrum_verify.derive.output_only import alias_classes, reached_state
+from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
 from ferrum_verify.documents.node import PlanNode
 from tests.derive import checkpoint_bundles as make
 

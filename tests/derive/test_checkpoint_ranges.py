@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrum_verify.derive.checkpoint import derive_sequence_checkpoint
 from ferrum_verify.derive.checkpoint_layout import LayoutState
 from ferrum_verify.derive.checkpoint_ranges import byte_range, conflict, largest_boundary
+from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
 from ferrum_verify.documents.checkpoint import StateSemantics
 from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.documents.tensor import Tensor

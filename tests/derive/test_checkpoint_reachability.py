@@ -7,9 +7,9 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrum_verify.derive.checkpoint import derive_sequence_checkpoint
 from ferrum_verify.derive.checkpoint_layout import LayoutProvider
 from ferrum_verify.derive.reachability import culprits, reach
+from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
 from ferrum_verify.documents.checkpoint import ProviderContract
 from tests.derive import checkpoint_bundles as make
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrum_verify.derive.checkpoint import derive_sequence_checkpoint
-from ferrum_verify.errors import DerivationError
-from ferrum_verify.rules import catalogue
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
+from ferrum_verify.findings.errors import DerivationError
 from tests.derive import checkpoint_bundles as make
 
 if TYPE_CHECKING:

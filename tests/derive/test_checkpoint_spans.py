@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrum_verify.derive.checkpoint import derive_sequence_checkpoint
 from ferrum_verify.derive.spans import NoCommonSpan, merge_boundaries, merge_spans
+from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
 from ferrum_verify.documents.checkpoint import BoundaryConstraint, TokenSpan
 from tests.derive import checkpoint_bundles as make
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ferrum_verify.documents.node import ValueBinding
-from ferrum_verify.value_storage import malformed_reason
+from ferrum_verify.documents.value_storage import malformed_reason
 from tests.derive import checkpoint_bundles as make
 
 LARGEST = (1 << 64) - 1

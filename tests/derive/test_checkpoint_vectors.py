@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ferrum_verify.derive.checkpoint import derive_sequence_checkpoint
-from ferrum_verify.errors import DerivationError, DocumentError
+from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
+from ferrum_verify.findings.errors import DerivationError, DocumentError
 
 VECTORS = Path(__file__).parents[1] / "fixtures" / "sequence-checkpoints.jsonl.gz"
 

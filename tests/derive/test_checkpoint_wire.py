@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrum_verify.derive.checkpoint import derive_sequence_checkpoint
+from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
 from ferrum_verify.documents.checkpoint import ProviderContract
-from ferrum_verify.errors import DocumentError, FerrumVerifyError
+from ferrum_verify.findings.errors import DocumentError, FerrumVerifyError
 from tests.derive import checkpoint_bundles as make
 
 if TYPE_CHECKING:

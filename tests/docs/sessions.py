@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ferrum_verify.cli import run as run_ferrum_verify
 from models.__main__ import main as run_models
 from tests.docs.pages import ROOT
-from tests.tools.repository import environment
+from tests.integrations.repository import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from ferrum_verify.cli import commands
-from ferrum_verify.contracts.command import contracts_group
+from ferrum_verify.cli.contracts import contracts_group
 from tests.docs.pages import ELSEWHERE, ROOT, anchor, page, pages
 from tests.docs.refresh import abridged, refreshed
 from tests.docs.sessions import Session, agree, followed, settled

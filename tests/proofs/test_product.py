@@ -18,9 +18,10 @@ from ferrum_verify.documents.demand import Tokens
 from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.documents.storage import LINEAR_CONTIGUOUS, StorageContract
-from ferrum_verify.order import HappensBefore
-from ferrum_verify.sharing import slot_safety
-from ferrum_verify.sizes import SizeError, align_up
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.plan.order import HappensBefore
+from ferrum_verify.plan.sharing import slot_safety
+from ferrum_verify.plan.sizes import align_up
 from proofs.concrete_plan import ConcretePlan, every_plan
 from proofs.machine import LARGEST
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ferrum_verify.catalogue import catalogue
 from ferrum_verify.prove import second_opinion, theorems
-from ferrum_verify.rules import catalogue
 
 if TYPE_CHECKING:
     from ferrum_verify.prove.theorem import Theorem

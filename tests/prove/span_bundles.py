@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples.checking import check_counterexample
-from ferrum_verify.documents.parse import subject_of
 from ferrum_verify.limits import Limits
 from ferrum_verify.prove.obligation import Refuted
 from ferrum_verify.prove.prover import Proof, prove
 from ferrum_verify.prove.spans import span_claims
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.examples import apply_edits
+from ferrum_verify.reading.parse import subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.derive.checkpoint_layout import SequenceCheckpoint
     from ferrum_verify.prove.obligation import Claims
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 Json = dict[str, Any]
 

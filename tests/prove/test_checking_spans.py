@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferrum_verify.auditing import audit
+from ferrum_verify.auditing.audit import audit
+from ferrum_verify.catalogue.restamp import restamp
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts.spans import (
     boundary_counterexample,
     smallest_lost_boundary,
@@ -17,8 +19,6 @@ from ferrum_verify.contracts.spans import (
 )
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.documents.checkpoint import BoundaryConstraint, TokenSpan
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.restamp import restamp
 from tests.prove import span_bundles as make
 
 

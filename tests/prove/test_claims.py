@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples import Shape
 from ferrum_verify.counterexamples.checking import check_counterexample
-from ferrum_verify.documents.parse import subject_of
-from ferrum_verify.frontier import largest_sequences, largest_tokens
 from ferrum_verify.limits import Limits
+from ferrum_verify.plan.frontier import largest_sequences, largest_tokens
 from ferrum_verify.prove import claims
 from ferrum_verify.prove.arenas import layout_claims, owner_claims
 from ferrum_verify.prove.capacity import frontier_claims, sequence_claims
@@ -23,8 +24,7 @@ from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
 from ferrum_verify.prove.prover import Proof, prove
 from ferrum_verify.prove.sizes import descriptor_claims
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.examples import apply_edits
+from ferrum_verify.reading.parse import subject_of
 
 if TYPE_CHECKING:
     from ferrum_verify.derive.bindings import BindingLayout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,17 +12,20 @@ from hypothesis import strategies as st
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.documents.memory_plan import StepSlot
-from ferrum_verify.documents.parse import subject_of
 from ferrum_verify.limits import Limits
-from ferrum_verify.order import HappensBefore
+from ferrum_verify.plan.order import HappensBefore
+from ferrum_verify.plan.sharing import EXECUTIONS, slot_safety
 from ferrum_verify.prove.claims import plan_of, slot_sources
 from ferrum_verify.prove.obligation import Refuted, Undecided
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.prove.slots import slot_claims
 from ferrum_verify.prove.windows import PlanGraph
+from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
-from ferrum_verify.sharing import EXECUTIONS, Execution, slot_safety
 from tests.vectors import cases, fragment_of, scale
+
+if TYPE_CHECKING:
+    from ferrum_verify.counterexamples import Execution
 
 FRAGMENTS = [case for case in cases("memory-plans") if case["expect"].get("slots") is not None]
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import models
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.derive.checkpoint_layout import Place, SequenceCheckpoint, Unsupported
@@ -26,9 +27,8 @@ from ferrum_verify.prove.obligation import Proved, Refuted
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.prove.solving import smt2
 from ferrum_verify.prove.spans import Declared, merge_claims, refusal_claim, span_claims
+from ferrum_verify.reading.subject import Places, Subject
 from ferrum_verify.rules import checkpoint
-from ferrum_verify.samples import sample
-from ferrum_verify.subject import Places, Subject
 from tests.prove import span_bundles as make
 from tests.vectors import cases
 

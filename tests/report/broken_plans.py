@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from ferrum_verify.auditing import audit
+from ferrum_verify.auditing.audit import audit
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.catalogue.examples import broken_document
 from ferrum_verify.report.model import DocumentReport, Report
-from ferrum_verify.rules import catalogue
-from ferrum_verify.samples.examples import broken_document
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ferrum_verify.report.model import Execution
+    from ferrum_verify.counterexamples import Execution
 
 
 def report_of_examples(folder: Path, *, every: int = 1) -> Report:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.catalogue.restamp import restamp
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts import compare_contracts
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.restamp import restamp
 
 if TYPE_CHECKING:
     from ferrum_verify.report.model import Report

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from ferrum_verify.catalogue import catalogue
 from ferrum_verify.findings import Finding
 from ferrum_verify.report.model import DocumentReport
 
 
-def finding(message: str = "two are live", **fields: Any) -> Finding:
+def finding(
+    message: str = "two are live", rule: str = "slot.shared-while-live", **fields: Any
+) -> Finding:
     return Finding(
         **{
-            "rule": "slot.shared-while-live",
+            "rule": rule,
             "judgment": "safety",
             "severity": "error",
             "message": message,
+            "stated_by": catalogue().get(rule),
         }
         | fields
     )

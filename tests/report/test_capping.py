@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.findings import Finding
-from ferrum_verify.report.capping import capped
+from ferrum_verify.findings.capping import capped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.model import Report
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.examples import apply_edits
 from tests.report.broken_plans import report_of_files
 from tests.report.findings import document, finding
 

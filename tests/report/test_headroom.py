@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import models
-from ferrum_verify.auditing import audit
-from ferrum_verify.frontier import capacity_of, fits
+from ferrum_verify.auditing.audit import audit
+from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.plan.frontier import capacity_of, fits
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.headroom import headroom
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.examples import apply_edits
 
 
 def test_both_ends_of_the_frontier() -> None:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferrum_verify import audit
-from ferrum_verify.deriving import compile_program_bindings
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.catalogue.examples import broken_document
+from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.deriving.plans import compile_program_bindings
 from ferrum_verify.report.formats import FORMATS, render
 from ferrum_verify.report.html.findings import MAXIMUM_OF_A_RULE
 from ferrum_verify.report.html.page import MAXIMUM_PICTURES
 from ferrum_verify.report.model import Report
-from ferrum_verify.rules import catalogue
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.examples import broken_document
 from tests.report.pages import Page, page_of
 
 if TYPE_CHECKING:

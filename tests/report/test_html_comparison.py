@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.catalogue.examples import report_of
 from ferrum_verify.counterexamples import SpanCounterexample
 from ferrum_verify.report.html.comparison import effect_of
 from ferrum_verify.report.html.ticks import Row, Span, span_ticks, tick_rows
-from ferrum_verify.rules import catalogue
-from ferrum_verify.samples.examples import report_of
 from tests.report.comparisons import breaking_comparison
 from tests.report.pages import page_of
 from tests.report.test_html import assert_closed_off

@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.model import DocumentReport, Obligations, Report
-from ferrum_verify.rules import catalogue
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.examples import apply_edits
 from tests.report.broken_plans import report_of_files
 from tests.report.findings import document, finding
 from tests.report.test_model import COUNTEREXAMPLES

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.markdown import MAXIMUM_CHARACTERS
 from ferrum_verify.report.model import DocumentReport, Obligations, Report
-from ferrum_verify.rules import catalogue
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.examples import apply_edits
 from tests.report.broken_plans import report_of_files
 from tests.report.findings import document, finding
 from tests.report.test_model import COUNTEREXAMPLES

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.documents.memory_plan import MemoryPlan
+from ferrum_verify.findings.wording import byte_count, plural, pool_name, shortened
+from ferrum_verify.plan.sizes import maximal_shape, request_bytes
 from ferrum_verify.report.pools import pool_summaries
-from ferrum_verify.report.wording import byte_count, plural, pool_name, shortened
-from ferrum_verify.samples import sample
-from ferrum_verify.sizes import maximal_shape, request_bytes
 from tests.vectors import cases
 
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from ferrum_verify.auditing import audit
+from ferrum_verify.auditing.audit import audit
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples import LiveResource, ScheduleCounterexample, ScheduledNode
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.model import DocumentReport, Report
-from ferrum_verify.rules import catalogue
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.examples import apply_edits
 from tests.report.broken_plans import report_of_examples, report_of_files
 from tests.report.findings import finding
 from tests.report.test_model import COUNTEREXAMPLES

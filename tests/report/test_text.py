@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from ferrum_verify.auditing import audit
-from ferrum_verify.documents.schema import schema_of
+from ferrum_verify.auditing.audit import audit
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.catalogue.examples import apply_edits, broken_document
+from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.cli.schemas import schema_of
 from ferrum_verify.report.formats import FORMATS, Screen, render
 from ferrum_verify.report.model import DocumentReport, Obligations, Report, SlotReport
 from ferrum_verify.report.text import MAXIMUM_OF_A_RULE, MAXIMUM_ROWS, render_findings
-from ferrum_verify.rules import catalogue
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.examples import apply_edits, broken_document
 from tests.report.findings import finding
 from tests.report.test_model import COUNTEREXAMPLES
 from tests.vectors import cases, fragment_of

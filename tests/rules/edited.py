@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.auditing import audit
+from ferrum_verify.auditing.audit import audit
+from ferrum_verify.catalogue.examples import broken_document
 from ferrum_verify.findings import Example
-from ferrum_verify.samples.examples import broken_document
 
 if TYPE_CHECKING:
     from ferrum_verify.findings import Finding

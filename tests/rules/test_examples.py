@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ferrum_verify.auditing import audit
-from ferrum_verify.rules import catalogue
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.examples import report_of
+from ferrum_verify.auditing.audit import audit
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.catalogue.examples import report_of
+from ferrum_verify.catalogue.samples import sample
 
 if TYPE_CHECKING:
     from ferrum_verify.findings import Rule
@@ -19,8 +19,8 @@ WITH_EXAMPLE = [rule for rule in catalogue().values() if rule.example is not Non
 
 # What no edit of a sample can show, and where it is tested instead.
 WITHOUT_EXAMPLE: dict[str, str] = {
-    "wire.duplicate-key": "tests/documents/test_json_text.py",
-    "wire.unreadable-file": "tests/documents/test_load.py",
+    "wire.duplicate-key": "tests/reading/test_json_text.py",
+    "wire.unreadable-file": "tests/reading/test_load.py",
     "wire.malformed-binding": "tests/derive/test_checkpoint_wire.py",
     "graph.too-many-nodes": "tests/rules/test_limits.py",
     "slot.many-hazards": "tests/rules/test_limits.py",

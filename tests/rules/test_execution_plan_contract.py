@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from ferrum_verify.auditing import audit
+from ferrum_verify.auditing.audit import audit
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.documents.catalog import CapabilityCatalog
 from ferrum_verify.findings import DELETE, Swap
 from ferrum_verify.rules import declarations
-from ferrum_verify.samples import sample
 from tests.rules.edited import MEMORY, NODES, broken, edited, faults, rules
 
 ATTENTION = f"{NODES}/2"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ferrum_verify.samples import sample
+from ferrum_verify.catalogue.samples import sample
 from tests.rules.edited import MEMORY, NODES, broken, edited, faults, rules
 
 ATTENTION = f"{NODES}/2"

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrum_verify.auditing import audit
-from ferrum_verify.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
+from ferrum_verify.auditing.audit import audit
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.documents.bundle import Bundle
 from ferrum_verify.documents.node import PlanNode
+from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
+from ferrum_verify.plan.resource_rows import ResourceRows
+from ferrum_verify.reading.subject import Places, Subject
 from ferrum_verify.rules import value
-from ferrum_verify.rules.resource_rows import ResourceRows
-from ferrum_verify.samples import sample
-from ferrum_verify.subject import Places, Subject
 from tests.rules.edited import MEMORY, NODES, broken, edited, faults, rules
 
 COMPONENT = "storage/components/0"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import ferrum_verify
+from ferrum_verify.catalogue import catalogue, homes
 from ferrum_verify.cli import run
-from ferrum_verify.rules import catalogue, homes
 
 TOP = Path(ferrum_verify.__file__).parents[1]
 
@@ -23,7 +23,7 @@ def test_each_rule_is_stated_in_its_file() -> None:
     ("rule", "file"),
     [
         ("slot.not-derived", "ferrum_verify/rules/slot.py"),
-        ("wire.state-ports", "ferrum_verify/rules/checkpoint_wire.py"),
+        ("wire.state-ports", "ferrum_verify/reading/checkpoint_wire.py"),
         ("contract.plan-boundary-lost", "ferrum_verify/contracts/plan_rules.py"),
     ],
 )

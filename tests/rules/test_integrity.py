@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from ferrum_verify.auditing import audit
-from ferrum_verify.canonical import canonical_bytes
-from ferrum_verify.number_notation import (
+from ferrum_verify.auditing.audit import audit
+from ferrum_verify.catalogue.restamp import restamp
+from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.plan.canonical import canonical_bytes
+from ferrum_verify.plan.number_notation import (
     differing_fingerprint,
     differing_ordered_fingerprint,
     engine_float,
 )
-from ferrum_verify.samples import sample
-from ferrum_verify.samples.restamp import restamp
 from tests.rules.edited import NODES, broken, edited, faults, rules
 
 PAYLOAD = "/plan/payload"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ferrum_verify import audit
-from ferrum_verify.order import MAXIMUM_NODES
-from ferrum_verify.samples import sample
+from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.plan.order import MAXIMUM_NODES
 
 
 def test_more_liveness_references_than_the_engine_reads() -> None:
@@ -33,8 +33,8 @@ def test_too_many_nodes_leave_order_undecided() -> None:
 
 def test_a_slot_of_very_many_clashes_is_counted_and_not_listed() -> None:
     from ferrum_verify.documents.fragment_node import FragmentNode
-    from ferrum_verify.order import HappensBefore
-    from ferrum_verify.sharing import MOST_PAIRS, slot_safety
+    from ferrum_verify.plan.order import HappensBefore
+    from ferrum_verify.plan.sharing import MOST_PAIRS, slot_safety
 
     nodes = [
         FragmentNode(id=f"n{i:04}", dependencies=(), resources=(f"r{i:04}",)) for i in range(300)

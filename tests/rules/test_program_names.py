@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.findings import DELETE
-from ferrum_verify.samples import sample
 from tests.rules.edited import NODES, broken, edited, faults
 
 PROGRAM = sample("program")

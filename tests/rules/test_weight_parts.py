@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ferrum_verify.auditing import audit
+from ferrum_verify.auditing.audit import audit
 from tests.rules.edited import NODES, broken, edited, faults
 
 DENSE = f"{NODES}/0/values/1/weight"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrum_verify.version import __version__
+
 if TYPE_CHECKING:
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import Report
@@ -11,7 +13,6 @@ if TYPE_CHECKING:
 
 def render(report: Report, _screen: Screen) -> str:
     """The report as a page of its own, with everything it needs in it."""
-    from ferrum_verify import __version__  # noqa: PLC0415  (the package imports this file)
     from ferrum_verify.report.html.page import page  # noqa: PLC0415  (Jinja2 is for pages only)
 
     return page(report, __version__)

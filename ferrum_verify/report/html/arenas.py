@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 from ferrum_verify.derive.bindings import binding_pools, compile_layouts
 from ferrum_verify.derive.reusable import capacity_shape
 from ferrum_verify.documents.memory_plan import Binding
-from ferrum_verify.order import HappensBefore
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import pool_name
+from ferrum_verify.plan.order import HappensBefore
+from ferrum_verify.plan.sizes import describe
 from ferrum_verify.report.html.picture import exact
-from ferrum_verify.report.wording import pool_name
-from ferrum_verify.sizes import SizeError, describe
 
 if TYPE_CHECKING:
     from ferrum_verify.derive.bindings import BindingLayout
     from ferrum_verify.documents.memory_plan import DynamicPool, MemoryPlan
+    from ferrum_verify.reading.subject import Subject
     from ferrum_verify.report.html.picture import Names
-    from ferrum_verify.subject import Subject
 
 
 def binding_arenas(subject: Subject, memory: MemoryPlan, names: Names) -> list[dict[str, Any]]:

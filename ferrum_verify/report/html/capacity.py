@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.frontier import CURVE_POINTS, Headroom, capacity_of, curve
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import byte_count, plural
+from ferrum_verify.plan.frontier import CURVE_POINTS, Headroom, capacity_of, curve
 from ferrum_verify.report.headroom import scheduled_tokens, sizes_are_sound
 from ferrum_verify.report.html.picture import exact
-from ferrum_verify.report.wording import byte_count, plural
-from ferrum_verify.sizes import SizeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ferrum_verify.counterexamples import SpanCounterexample
-from ferrum_verify.documents.json_text import printable
+from ferrum_verify.findings.wording import plural, printable
 from ferrum_verify.report.html.ticks import Row, Span, tick_rows
-from ferrum_verify.report.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

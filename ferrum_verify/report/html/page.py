@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ferrum_verify.documents.json_text import printable
+from ferrum_verify.findings import rules_of
+from ferrum_verify.findings.wording import byte_count, plural, printable
 from ferrum_verify.report.html.arenas import binding_arenas
 from ferrum_verify.report.html.capacity import (
     Part,
@@ -36,13 +37,11 @@ from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped
 from ferrum_verify.report.html.picture import names_of, picture
 from ferrum_verify.report.html.sharing import PoolRow, pool_rows, saved_in_all
 from ferrum_verify.report.html.slots import SlotRow, slot_rows
-from ferrum_verify.report.wording import byte_count, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from ferrum_verify.findings import Finding, Rule
-    from ferrum_verify.frontier import Headroom
+    from ferrum_verify.plan.frontier import Headroom
     from ferrum_verify.report.model import Comparison, DocumentReport, Report
 
 MAXIMUM_PICTURES = 20
@@ -115,7 +114,7 @@ def page(report: Report, version: str) -> str:
             number not in drawn and document.comparison is None
             for number, document in enumerate(report.documents)
         ),
-        rules=_rules(report.findings),
+        rules={rule.id: rule for rule in rules_of(report.findings)},
         style=_asset("report.css"),
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -265,16 +264,6 @@ def _counterexamples(families: Sequence[FamilyGroup]) -> list[dict[str, Any]]:
         for finding in rule.findings
         if finding.counterexample is not None
     ]
-
-
-def _rules(findings: Sequence[Finding]) -> Mapping[str, Rule]:
-    """The documentation of every rule that a finding names, in the catalogue's order."""
-    named = {finding.rule for finding in findings}
-    if not named:
-        return {}
-    from ferrum_verify.rules import catalogue  # noqa: PLC0415  (a clean report needs no rules)
-
-    return {name: rule for name, rule in catalogue().items() if name in named}
 
 
 def _script() -> str:

@@ -17,19 +17,19 @@ from ferrum_verify.documents.demand import (
     Pages,
     Tokens,
 )
-from ferrum_verify.documents.json_text import printable
-from ferrum_verify.order import HappensBefore
-from ferrum_verify.report.wording import plural, pool_name
-from ferrum_verify.sharing import explain_clash, slot_safety
-from ferrum_verify.sizes import UNIT, SizeError, maximal_shape, request_bytes
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import plural, pool_name, printable
+from ferrum_verify.plan.order import HappensBefore
+from ferrum_verify.plan.sharing import explain_clash, slot_safety
+from ferrum_verify.plan.sizes import UNIT, maximal_shape, request_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ferrum_verify.counterexamples import Execution
     from ferrum_verify.documents.demand import Demand
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan
-    from ferrum_verify.report.model import Execution
-    from ferrum_verify.subject import Subject
+    from ferrum_verify.reading.subject import Subject
 
 MAXIMUM_HAZARDS = 200
 """Hazards that are marked in one slot; a broken slot of a thousand members has half a million."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import MemoryPlan
+    from ferrum_verify.reading.subject import Subject
     from ferrum_verify.report.html.picture import Names
-    from ferrum_verify.subject import Subject
 
 _TOTALS = frozenset(
     {

@@ -10,11 +10,11 @@ from ferrum_verify.counterexamples import (
     ShapeCounterexample,
     SpanCounterexample,
 )
-from ferrum_verify.documents.json_text import printable
+from ferrum_verify.findings.wording import printable
+from ferrum_verify.plan.sizes import describe
 from ferrum_verify.report.html.picture import exact
 from ferrum_verify.report.html.ticks import span_ticks
 from ferrum_verify.report.timeline import counterexample_lines
-from ferrum_verify.sizes import describe
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import ByteRange, Counterexample, LiveResource

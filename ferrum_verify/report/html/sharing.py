@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import byte_count, pool_name
+from ferrum_verify.plan.sizes import maximal_shape, request_bytes
 from ferrum_verify.report.pools import pool_summaries
-from ferrum_verify.report.wording import byte_count, pool_name
-from ferrum_verify.sizes import SizeError, maximal_shape, request_bytes
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan

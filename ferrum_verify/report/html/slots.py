@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.json_text import printable
-from ferrum_verify.report.wording import plural, pool_name
+from ferrum_verify.findings.wording import plural, pool_name, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,236 @@
+"""The audit: read documents, run every check that applies, and say what was found."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.auditing.collection import collection_paused
+from ferrum_verify.auditing.judge import derive_subject, judge_memory
+from ferrum_verify.findings.capping import MAXIMUM_OF_A_RULE, capped
+from ferrum_verify.limits import Limits, Proving
+from ferrum_verify.plan.sharing import EXECUTIONS
+from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
+from ferrum_verify.reading.parse import subject_of
+from ferrum_verify.report.model import DocumentReport, Report, SlotReport, verdict_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ferrum_verify.auditing.proofs import ProofReport
+    from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.rules.facts import Facts
+
+
+def audit(
+    document: Any | str | os.PathLike[str],
+    execution: Execution = "fenced",
+    prove: bool = True,
+    *,
+    limits: Limits | None = None,
+) -> Report:
+    """Audit one parsed document, or every document of a file.
+
+    ``execution`` is the model under which resources must not be live together; ``prove`` adds
+    the solver's proofs to the concrete checks, as ``proving`` says. Nothing raises for a bad
+    document: the report says what is wrong with it.
+    """
+    _known(execution)
+    loaded = (
+        read_documents(document)
+        if isinstance(document, str | os.PathLike)
+        else [from_memory(document)]
+    )
+    return Report(
+        execution=execution,
+        documents=tuple(
+            audit_document(each, execution=execution, prove=prove, limits=limits) for each in loaded
+        ),
+    )
+
+
+def _known(execution: str) -> None:
+    if execution not in EXECUTIONS:
+        raise ValueError(f"execution is {execution!r}, not one of {', '.join(EXECUTIONS)}")
+
+
+def audit_document(
+    loaded: LoadedDocument,
+    *,
+    execution: Execution = "fenced",
+    prove: bool = True,
+    limits: Limits | None = None,
+    smt2: Path | None = None,
+    second_opinion: bool = False,
+) -> DocumentReport:
+    """Audit one document that was read, or report why it could not be.
+
+    ``limits`` bound the proofs in time and memory; None takes the defaults. ``smt2`` is a folder
+    that every obligation is written to as SMT-LIB 2; ``second_opinion`` asks cvc5 too. Raises
+    OSError where that folder cannot be written.
+    """
+    proving = Proving(limits=limits or Limits(), smt2=smt2, second_opinion=second_opinion)
+    with collection_paused():
+        return _audit(loaded, execution, prove, proving)
+
+
+def _audit(
+    loaded: LoadedDocument, execution: Execution, prove: bool, proving: Proving
+) -> DocumentReport:
+    if loaded.findings:
+        return DocumentReport(
+            source=loaded.source,
+            kind=None,
+            verdict="unreadable",
+            findings=loaded.findings,
+            path=loaded.path,
+            line=loaded.line,
+        )
+    started = time.perf_counter()
+    subject, findings = subject_of(loaded.value)
+    parsed = time.perf_counter()
+    if subject is None:
+        return DocumentReport(
+            source=loaded.source,
+            kind=None,
+            verdict="unreadable",
+            findings=tuple(findings),
+            path=loaded.path,
+            line=loaded.line,
+        )
+    doubts = tuple(finding.location for finding in findings)
+    subject, faults, facts = judge(subject, execution, doubts)
+    findings += faults
+    judged = time.perf_counter()
+    obligations = None
+    interrupted = False
+    if prove and facts is not None:
+        proof = _prove(loaded.value, subject, facts, findings, proving)
+        if proof is not None:
+            findings, obligations = list(proof.findings), proof.obligations
+            interrupted = proof.interrupted
+    proved = time.perf_counter()
+    return DocumentReport(
+        source=loaded.source,
+        kind=subject.kind,
+        verdict=verdict_of(findings, obligations),
+        findings=tuple(findings),
+        slots=slots_of(facts),
+        obligations=obligations,
+        timings={
+            "read": loaded.seconds,
+            "parse": parsed - started,
+            "check": judged - parsed,
+        }
+        | ({} if obligations is None else {"prove": proved - judged}),
+        interrupted=interrupted,
+        subject=subject,
+        path=loaded.path,
+        line=loaded.line,
+    )
+
+
+def _prove(
+    document: Any,
+    subject: Subject,
+    facts: Facts,
+    findings: list[Finding],
+    proving: Proving,
+) -> ProofReport | None:
+    # The solver takes longer to import than a concrete audit takes to run.
+    from ferrum_verify.auditing.proofs import prove_subject  # noqa: PLC0415
+
+    if subject.problem is not None and subject.memory is not None:
+        # What is claimed of a problem is claimed of the plan that is derived from it.
+        document = {
+            "nodes": document["nodes"],
+            "memory": subject.memory.to_wire(),
+            "retained_completion_resources": sorted(subject.retained),
+        }
+    return prove_subject(
+        subject,
+        document,
+        findings,
+        facts.execution,
+        proving,
+        ordered=facts.order is not None,
+        judged=facts.order is not None
+        and not facts.faulty
+        and all(safety.named_in_full for safety in facts.slot_safety.values())
+        and len(findings) < MAXIMUM_OF_A_RULE,
+    )
+
+
+def judge(
+    subject: Subject, execution: Execution, doubts: tuple[str, ...] = ()
+) -> tuple[Subject, list[Finding], Facts | None]:
+    """Run the concrete checks that apply to a subject.
+
+    ``doubts`` are the JSON pointers of wire faults that were read past. Returns the subject (of
+    a problem: with the derived memory plan), the findings and what was re-derived.
+    """
+    findings: list[Finding] = []
+    facts: Facts | None = None
+    if subject.kind == "problem":
+        derived, findings = derive_subject(subject)
+        if derived is None:
+            return subject, findings, None
+        subject = derived
+    if subject.kind not in ("program", "catalog", "policy"):
+        faults, facts = judge_memory(subject, execution, doubts)
+        findings += faults
+    if subject.kind not in ("problem", "fragment", "memory-plan"):
+        findings += _judge_provenance(subject)
+    return subject, findings, facts
+
+
+def _judge_provenance(subject: Subject) -> list[Finding]:
+    # Only full plans and their sources need these, and a fragment's audit should not load them.
+    from ferrum_verify.rules import (  # noqa: PLC0415
+        checkpoint,
+        contract,
+        integrity,
+        plan_graph,
+        value,
+    )
+
+    return [
+        finding
+        for check in (
+            plan_graph.check,
+            value.check,
+            contract.check,
+            checkpoint.check,
+            integrity.check,
+        )
+        for finding in capped(check(subject))
+    ]
+
+
+def slots_of(facts: Facts | None) -> tuple[SlotReport, ...]:
+    """Every slot of several members, with its safety under each execution model."""
+    if facts is None:
+        return ()
+    slots = []
+    for group, (_, pool) in facts.pools.items():
+        for index, slot in enumerate(pool.step_resource_slots):
+            if len(slot.resource_ids) < 2:
+                continue
+            safety = facts.slot_safety.get((group, index))
+            if safety is None:
+                slots.append(SlotReport(pool_id=pool.pool_id, resource_ids=slot.resource_ids))
+            else:
+                slots.append(
+                    SlotReport(
+                        pool_id=pool.pool_id,
+                        resource_ids=slot.resource_ids,
+                        in_order=safety.safe("in-order"),
+                        fenced=safety.safe("fenced"),
+                        concurrent=safety.safe("concurrent"),
+                        hazards=safety.unsafe["concurrent"],
+                    )
+                )
+    return tuple(slots)

@@ -1,0 +1,219 @@
+"""Auditing with proofs: the solver's answers beside those of the concrete checks.
+
+The two paths share the document and nothing else. Where both speak they must agree; where
+they do, a refuted claim's counterexample is shown with the concrete finding of the same fault.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.counterexamples.checking import check_counterexample
+from ferrum_verify.prove import second_opinion
+from ferrum_verify.prove.claims import claims_of, plan_of
+from ferrum_verify.prove.export import second_opinions, write_obligations
+from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
+from ferrum_verify.prove.prover import prove
+from ferrum_verify.report.model import Obligations
+from ferrum_verify.rules.liveness import ROWS_OVERLAP
+from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED
+from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ferrum_verify.counterexamples import Counterexample, Execution
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.limits import Proving
+    from ferrum_verify.prove.obligation import Obligation
+    from ferrum_verify.prove.prover import Proof, Verdict
+    from ferrum_verify.reading.subject import Subject
+
+ORDER_RULES = frozenset({SHARED_WHILE_LIVE.id, ROWS_OVERLAP.id})
+"""Rules that the concrete path judges pair by pair, exactly as the proofs do."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProofReport:
+    """The findings of an audit with the proofs' share in them, and how many claims there were."""
+
+    findings: tuple[Finding, ...]
+    obligations: Obligations
+    interrupted: bool
+
+
+def prove_subject(
+    subject: Subject,
+    document: Any,
+    findings: Sequence[Finding],
+    execution: Execution,
+    proving: Proving,
+    *,
+    ordered: bool,
+    judged: bool,
+    observe: Callable[[Obligation], None] = lambda _: None,
+) -> ProofReport | None:
+    """Discharge the claims about a subject, and merge what they show into the findings.
+
+    ``document`` is the JSON that counterexamples are checked against; ``ordered`` says whether
+    the order of the nodes is sound, ``judged`` whether the concrete path judged every slot.
+    None for a document about which nothing is claimed. Raises OSError where the folder of
+    ``proving.smt2`` cannot be written.
+    """
+    plan = plan_of(subject, execution, ordered=ordered)
+    if plan is None:
+        return None
+
+    def accepts(counterexample: Counterexample) -> bool:
+        return check_counterexample(document, counterexample, execution)
+
+    proof = prove(claims_of(plan), proving.limits, accepts, observe)
+    if proving.smt2 is not None:
+        write_obligations(proof.verdicts, proving.smt2)
+    return ProofReport(
+        findings=(
+            *_merge(findings, proof, judged=judged),
+            *(_second_opinions(proof, proving) if proving.second_opinion else ()),
+        ),
+        obligations=Obligations(
+            proved=len(proof.of(Proved)),
+            refuted=len(proof.of(Refuted)),
+            undecided=len(proof.of(Undecided)),
+        ),
+        interrupted=proof.interrupted,
+    )
+
+
+def _merge(findings: Sequence[Finding], proof: Proof, *, judged: bool) -> tuple[Finding, ...]:
+    merged = list(findings)
+    # Whether the concrete path found anything at all: only a plan that it called clean can be
+    # contradicted by a refuted claim that it has no rule of the same grain for.
+    clean = not any(finding.severity == "error" for finding in findings)
+    for verdict in proof.of(Refuted):
+        found = _same_fault(merged, verdict)
+        if found is not None:
+            if merged[found].counterexample is None:
+                merged[found] = replace(merged[found], counterexample=verdict.counterexample)
+        elif clean or (judged and verdict.obligation.rule.id in ORDER_RULES):
+            merged.append(_disagreement(verdict, "refuted", "finds nothing wrong"))
+        else:
+            merged.append(_finding(verdict))
+    merged += _contradicted(findings, proof) if judged else []
+    merged += _open(proof)
+    return tuple(merged)
+
+
+def _same_fault(findings: list[Finding], verdict: Verdict) -> int | None:
+    """The concrete finding of the fault that a refuted claim speaks of."""
+    obligation = verdict.obligation
+    names = set(obligation.names)
+    for index, finding in enumerate(findings):
+        if finding.rule != obligation.rule.id:
+            continue
+        if finding.about:
+            if set(finding.about) <= names:
+                return index
+        # A rule of one finding a place, such as a plan's capacity, is found by its place.
+        elif f"{finding.location}/".startswith(f"{obligation.location}/"):
+            return index
+    return None
+
+
+def _finding(verdict: Verdict) -> Finding:
+    obligation = verdict.obligation
+    finding = obligation.rule.finding(
+        obligation.message(verdict.counterexample),
+        obligation.location,
+        counterexample=verdict.counterexample,
+        about=obligation.names,
+    )
+    # Whatever its rule judges, a claim that is refuted is one about bytes and schedules.
+    return replace(finding, judgment="safety")
+
+
+def _contradicted(findings: Sequence[Finding], proof: Proof) -> list[Finding]:
+    """Concrete findings of order whose claim the solver proved."""
+    proved = {
+        (verdict.obligation.rule.id, frozenset(verdict.obligation.names)): verdict
+        for verdict in proof.of(Proved)
+        if verdict.obligation.rule.id in ORDER_RULES
+    }
+    return [
+        _disagreement(proved[key], "proved", f"says: {finding.message}")
+        for finding in findings
+        if (key := (finding.rule, frozenset(finding.about))) in proved
+    ]
+
+
+def _second_opinions(proof: Proof, proving: Proving) -> list[Finding]:
+    """Where cvc5 contradicts, or cannot be asked."""
+    if not second_opinion.available():
+        return [UNDECIDED.finding(f"There is no second opinion: {second_opinion.MISSING}")]
+    asked = list(second_opinions(proof.verdicts, proving.limits.obligation_seconds))
+    findings = [
+        DISAGREEMENT.finding(
+            f"z3 and cvc5 contradict each other about the claim “{opinion.obligation.claim}”; "
+            "please report this plan",
+            opinion.obligation.location,
+        )
+        for opinion in asked
+        if opinion.contradicts
+    ]
+    silent = [opinion for opinion in asked if opinion.decision.answer == "unknown"]
+    if silent:
+        first = silent[0]
+        findings.append(
+            UNDECIDED.finding(
+                f"cvc5 gave no answer about {len(silent):,} of {len(asked):,} formulas, such as "
+                f"“{first.obligation.claim}”: {first.decision.reason}",
+                first.obligation.location,
+            )
+        )
+    return findings
+
+
+def _disagreement(verdict: Verdict, answer: str, concrete: str) -> Finding:
+    obligation = verdict.obligation
+    return DISAGREEMENT.finding(
+        f"the solver {answer} the claim “{obligation.claim}”, but the check "
+        f"{obligation.rule.id} {concrete}; please report this plan",
+        obligation.location,
+        counterexample=verdict.counterexample,
+        about=obligation.names,
+    )
+
+
+def _open(proof: Proof) -> list[Finding]:
+    """One finding for each reason why claims stay open, with a claim as the example."""
+    undecided = [
+        (verdict.obligation, verdict.outcome.reason)
+        for verdict in proof.claims
+        if isinstance(verdict.outcome, Undecided)
+    ]
+    counts = Counter(reason for _, reason in undecided)
+    findings = []
+    for reason, count in counts.items():
+        example = next(obligation for obligation, why in undecided if why == reason)
+        findings.append(
+            UNDECIDED.finding(
+                f"{count:,} claim{'s' if count > 1 else ''} undecided, such as "
+                f"“{example.claim}”: {reason}",
+                example.location,
+            )
+        )
+    if proof.interrupted:
+        findings.append(
+            UNDECIDED.finding(
+                "the proofs were interrupted; what they had decided until then is counted"
+            )
+        )
+    if proof.expired:
+        findings.append(
+            UNDECIDED.finding(
+                "the document's limit was used up before every claim was asked; raise it with "
+                "--proof-limit"
+            )
+        )
+    return findings

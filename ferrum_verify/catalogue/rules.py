@@ -1,0 +1,106 @@
+"""The catalogue: every rule, from the files of its family."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ferrum_verify.contracts import check_rules, plan_rules
+from ferrum_verify.contracts import rules as change_rules
+from ferrum_verify.findings import Family, Rule
+from ferrum_verify.reading import checkpoint_wire, wire
+from ferrum_verify.rules import (
+    aliases,
+    binding,
+    capacity,
+    captured_programs,
+    catalog_provenance,
+    checkpoint,
+    data_flow,
+    declarations,
+    descriptor,
+    descriptor_rows,
+    estimates,
+    graph,
+    integrity,
+    liveness,
+    operation_ports,
+    plan_graph,
+    policy_provenance,
+    pool,
+    program_names,
+    program_provenance,
+    proof,
+    retained,
+    reusable,
+    selection,
+    selection_provenance,
+    slot,
+    source_integrity,
+    state_effects,
+    static,
+    value,
+    value_rows,
+    weight_parts,
+    work,
+    workspace,
+    workspace_ceilings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import ModuleType
+
+_FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
+    "wire": (wire, checkpoint_wire),
+    "graph": (graph, plan_graph, data_flow, work, state_effects, selection),
+    "value": (value, value_rows, weight_parts, aliases, retained),
+    "capacity": (capacity, plan_graph),
+    "static": (static,),
+    "descriptor": (descriptor, descriptor_rows),
+    "pool": (pool,),
+    "slot": (slot,),
+    "liveness": (liveness,),
+    "reusable": (reusable, captured_programs),
+    "binding": (binding,),
+    "checkpoint": (checkpoint,),
+    "contract": (
+        declarations,
+        estimates,
+        workspace,
+        workspace_ceilings,
+        catalog_provenance,
+        selection_provenance,
+        operation_ports,
+        program_names,
+        program_provenance,
+        policy_provenance,
+        check_rules,
+        change_rules,
+        plan_rules,
+    ),
+    "integrity": (integrity, source_integrity, proof),
+}
+
+
+@cache
+def catalogue() -> Mapping[str, Rule]:
+    """Every rule by its id, in the families' order and then as they stand in their files."""
+    return {rule.id: rule for _, rule in _stated()}
+
+
+@cache
+def homes() -> Mapping[str, str]:
+    """For each rule's id the file that it stands in, from the top of the project."""
+    return {rule.id: f"{module.__name__.replace('.', '/')}.py" for module, rule in _stated()}
+
+
+def _stated() -> Iterator[tuple[ModuleType, Rule]]:
+    # A file may import rules of its family's further files: those come later, and count.
+    found: dict[str, tuple[ModuleType, Rule]] = {}
+    for family, modules in _FAMILIES.items():
+        for module in modules:
+            for stated in vars(module).values():
+                if isinstance(stated, Rule) and stated.family == family:
+                    found[stated.id] = (module, stated)
+    yield from found.values()

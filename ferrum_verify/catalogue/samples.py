@@ -1,0 +1,30 @@
+"""Sound sample documents: small, hand-made, and the ground on which every rule's example stands."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@cache
+def _text(name: str) -> str:
+    return files(__package__).joinpath("documents", f"{name}.json").read_text(encoding="utf-8")
+
+
+def sample(name: str) -> Any:
+    """A fresh copy of a sample document, as parsed JSON.
+
+    ``problem`` and ``fragment`` are a planning problem and the fragment that is derived from
+    it, ``memory-plan`` is the fragment's memory alone; ``bundle`` is a full execution plan with
+    its ``program``, ``catalog`` and ``policy``, which are also samples of their own. Its
+    sequences can be checkpointed; ``workspaces`` is the same bundle with two persistent
+    workspaces, of the plan and of a sequence, so that they cannot.
+    """
+    match name:
+        case "memory-plan":
+            return json.loads(_text("fragment"))["memory"]
+        case "program" | "catalog" | "policy" | "plan":
+            return json.loads(_text("bundle"))[name]
+    return json.loads(_text(name))

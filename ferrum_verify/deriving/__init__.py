@@ -1,0 +1,1 @@
+"""What the engine would make of a document, or every reason why it would refuse."""

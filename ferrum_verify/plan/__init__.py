@@ -1,0 +1,1 @@
+"""What follows from a plan by arithmetic and order alone."""

@@ -1,0 +1,147 @@
+"""Sharing: when two resources may hold the same bytes, under each execution model.
+
+Sharing is safe if the last use of one resource precedes the first use of the other, in every
+run that is possible. The models are in-order (one stream in plan order), fenced (the same, and
+the last user of the one happens before the first user of the other) and concurrent (every user
+of the one happens before every user of the other).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ferrum_verify.plan.order import bit_set, bits_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.plan.order import HappensBefore
+
+EXECUTIONS: tuple[Execution, ...] = ("in-order", "fenced", "concurrent")
+
+
+MOST_PAIRS = 20_000
+"""Unsafe pairs of one slot that are named, in each model; of more, the rest are only counted.
+
+A slot of ten thousand members that all clash has fifty million of them.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotSafety:
+    """Whether the members of a slot are ever live together, under each execution model.
+
+    ``unsafe`` has the pairs that are, for each model: the member with the earlier first user
+    first, ties by id. ``counts`` says how many there are, more than are named in a slot of very
+    many.
+    """
+
+    unsafe: dict[Execution, tuple[tuple[str, str], ...]]
+    counts: dict[Execution, int]
+
+    def safe(self, execution: Execution) -> bool:
+        """Whether no two members are ever live together."""
+        return not self.counts[execution]
+
+    @property
+    def named_in_full(self) -> bool:
+        """Whether every unsafe pair is named."""
+        return all(len(pairs) == self.counts[model] for model, pairs in self.unsafe.items())
+
+
+class _Pairs:
+    """Unsafe pairs under one model: named up to a limit, counted beyond."""
+
+    def __init__(self) -> None:
+        self.named: list[tuple[str, str]] = []
+        self.count = 0
+
+    def add(self, missing: int, members_at: dict[int, list[int]], names: list[str]) -> None:
+        """The newest member clashes with all whose users or ends are missing before it."""
+        others = {other for user in bits_of(missing) for other in members_at[user]}
+        self.count += len(others)
+        if len(self.named) < MOST_PAIRS:
+            room = MOST_PAIRS - len(self.named)
+            self.named += [(names[other], names[-1]) for other in sorted(others)[:room]]
+
+
+def slot_safety(resources: Sequence[str], order: HappensBefore) -> SlotSafety | None:
+    """Judge all pairs of members; None when a member has no user, so no life to speak of.
+
+    Sorted by first user, a pair can only be safe with the earlier member dying first. So one
+    pass suffices: what must have happened before a member's first (or every) user is the
+    union over all members before it, and whoever is missing there names the unsafe pairs.
+    """
+    users = {resource: order.users.get(resource, []) for resource in resources}
+    if not all(users.values()):
+        return None
+    members = sorted(users, key=lambda resource: (users[resource][0], resource))
+    ancestors = order.ancestors
+
+    in_order, fenced, concurrent = _Pairs(), _Pairs(), _Pairs()
+    lasts = 0
+    everyone = 0
+    owners: dict[int, list[int]] = {}
+    enders: dict[int, list[int]] = {}
+    names: list[str] = []
+    for index, member in enumerate(members):
+        mine = users[member]
+        first, last = mine[0], mine[-1]
+        names.append(member)
+        if lasts >> first:
+            in_order.add(lasts >> first << first, enders, names)
+        missing = lasts & ~ancestors[first]
+        if missing:
+            fenced.add(missing, enders, names)
+        common = ancestors[first]
+        for user in mine[1:]:
+            common &= ancestors[user]
+        missing = everyone & ~common
+        if missing:
+            concurrent.add(missing, owners, names)
+        lasts |= 1 << last
+        everyone |= bit_set(mine)
+        enders.setdefault(last, []).append(index)
+        for user in mine:
+            owners.setdefault(user, []).append(index)
+    found: dict[Execution, _Pairs] = {
+        "in-order": in_order,
+        "fenced": fenced,
+        "concurrent": concurrent,
+    }
+    return SlotSafety(
+        {model: tuple(pairs.named) for model, pairs in found.items()},
+        {model: pairs.count for model, pairs in found.items()},
+    )
+
+
+def explain_clash(left: str, right: str, order: HappensBefore, execution: Execution) -> str:
+    """Why two resources with users may be live together: names and uses, in one clause.
+
+    The pair must be unsafe under the execution model, ``left`` with the earlier first user.
+    """
+    lefts, rights = order.users[left], order.users[right]
+    names = [node.id for node in order.nodes]
+    clause = (
+        f"`{left}` ({_life(lefts, names)}) and `{right}` ({_life(rights, names)}), which are live "
+        "together: "
+    )
+    if lefts[-1] >= rights[0]:
+        shared = set(lefts) & set(rights)
+        if shared:
+            return f"{clause}`{names[min(shared)]}` uses both"
+        return f"{clause}`{names[rights[0]]}` runs before `{names[lefts[-1]]}` in plan order"
+    if execution == "fenced":
+        user, other = lefts[-1], rights[0]
+    else:
+        user, other = next(
+            (user, other) for other in rights for user in lefts if not order.precedes(user, other)
+        )
+    return f"{clause}`{names[other]}` need not wait for `{names[user]}`"
+
+
+def _life(users: list[int], names: list[str]) -> str:
+    first, last = names[users[0]], names[users[-1]]
+    return f"used by `{first}`" if first == last else f"used from `{first}` to `{last}`"

@@ -1,0 +1,201 @@
+"""Reading documents: files, archives, one document a line, and standard input.
+
+Whatever is wrong with a file is a finding, never an exception. A file is read as a stream and
+only up to the format's limit, so that an archive that unpacks to terabytes stops early.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import os
+import sys
+import time
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from ferrum_verify.findings.errors import DocumentError
+from ferrum_verify.findings.wording import printable
+from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES, admit, parse_json
+from ferrum_verify.reading.wire import LIMIT, NOT_JSON, UNREADABLE_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferrum_verify.findings import Finding
+
+MAXIMUM_LINES = 100_000
+"""Lines that are read of one ``.jsonl`` file."""
+
+STANDARD_INPUT = "-"
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedDocument:
+    """One JSON value and where it came from; ``findings`` say why there is none.
+
+    ``source`` is printable: the path, with ``:LINE`` where a file holds a document a line.
+    ``seconds`` is the time that reading took.
+    """
+
+    source: str
+    value: Any = None
+    findings: tuple[Finding, ...] = ()
+    path: Path | None = field(default=None, compare=False)
+    line: int = field(default=1, compare=False)
+    seconds: float = field(default=0.0, compare=False)
+
+
+def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
+    """The documents of a ``.json`` or ``.jsonl`` file, compressed or not, or of ``-``.
+
+    At least one is given: what cannot be read is a document with ``wire`` findings.
+    """
+    name = os.fsdecode(path)
+    place = None if name == STANDARD_INPUT else Path(name)
+    source = "<stdin>" if place is None else printable(name)
+    try:
+        with _open(name) as stream:
+            if place is None:
+                yield from _documents_of_standard_input(stream, source)
+            elif _stem(name).endswith(".jsonl"):
+                yield from _documents_of_lines(stream, source, place)
+            else:
+                started = time.perf_counter()
+                yield _document(
+                    stream.read(MAXIMUM_BUNDLE_BYTES + 1), source, place, started=started
+                )
+    except (OSError, EOFError, zlib.error, UnicodeEncodeError) as error:
+        finding = UNREADABLE_FILE.finding(_reason(error, source))
+        yield LoadedDocument(source=source, findings=(finding,), path=place)
+
+
+def from_memory(value: Any, source: str = "<document>") -> LoadedDocument:
+    """A value that a Python caller has at hand, held to the same rules as JSON text."""
+    started = time.perf_counter()
+    try:
+        admitted = admit(value)
+    except DocumentError as error:
+        return LoadedDocument(source=source, findings=error.findings)
+    return LoadedDocument(source=source, value=admitted, seconds=time.perf_counter() - started)
+
+
+@contextmanager
+def _open(name: str) -> Iterator[IO[bytes]]:
+    with _raw(name) as raw:
+        packed = name.lower().endswith(".gz") or raw.peek(2)[:2] == _GZIP_MAGIC
+        if packed:
+            with gzip.GzipFile(fileobj=raw) as unpacked:
+                yield cast("IO[bytes]", unpacked)
+        else:
+            yield raw
+
+
+@contextmanager
+def _raw(name: str) -> Iterator[Any]:
+    if name != STANDARD_INPUT:
+        if "\0" in name:
+            raise OSError(errno.EINVAL, "its name holds a null byte")
+        with Path(name).open("rb") as raw:
+            yield raw
+        return
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed")
+    # A reader of our own, as a replaced standard input may not know how to peek.
+    peeking = io.BufferedReader(cast("io.RawIOBase", sys.stdin.buffer))
+    try:
+        yield peeking
+    finally:
+        peeking.detach()
+
+
+def _document(
+    text: bytes, source: str, path: Path | None, *, line: int = 1, started: float
+) -> LoadedDocument:
+    try:
+        value = parse_json(text)
+    except DocumentError as error:
+        return LoadedDocument(source=source, findings=error.findings, path=path, line=line)
+    seconds = time.perf_counter() - started
+    return LoadedDocument(source=source, value=value, path=path, line=line, seconds=seconds)
+
+
+def _documents_of_lines(
+    stream: IO[bytes], source: str, path: Path | None, *, first_line: int = 1
+) -> Iterator[LoadedDocument]:
+    number = first_line - 1
+    found = first_line > 1
+    started = time.perf_counter()
+    while line := stream.readline(MAXIMUM_BUNDLE_BYTES + 2):
+        number += 1
+        here = f"{source}:{number}"
+        if number > MAXIMUM_LINES:
+            finding = LIMIT.finding(
+                f"The file has more than {MAXIMUM_LINES:,} lines; the rest is not read."
+            )
+            yield LoadedDocument(source=here, findings=(finding,), path=path, line=number)
+            return
+        if line.strip():
+            found = True
+            yield _document(line.rstrip(b"\r\n"), here, path, line=number, started=started)
+            started = time.perf_counter()
+        if len(line) > MAXIMUM_BUNDLE_BYTES + 1:
+            return  # the rest of an overlong line: nothing after it can be told apart
+    if not found:
+        finding = NOT_JSON.finding("The file holds no document.")
+        yield LoadedDocument(source=source, findings=(finding,), path=path)
+
+
+def _documents_of_standard_input(stream: IO[bytes], source: str) -> Iterator[LoadedDocument]:
+    """Either one document over any number of lines, or one document a line.
+
+    It is a document a line when the first line is a whole one and more follows.
+    """
+    started = time.perf_counter()
+    head = stream.readline(MAXIMUM_BUNDLE_BYTES + 2)
+    first = _document(head.rstrip(b"\r\n"), source, None, started=started)
+    if first.findings:
+        rest = (
+            stream.read(MAXIMUM_BUNDLE_BYTES + 1 - len(head))
+            if len(head) <= MAXIMUM_BUNDLE_BYTES
+            else b""
+        )
+        yield _document(head + rest, source, None, started=started)
+        return
+    others = _documents_of_lines(stream, source, None, first_line=2)
+    second = next(others, None)
+    if second is None:
+        yield first
+        return
+    yield LoadedDocument(source=f"{source}:1", value=first.value, seconds=first.seconds)
+    yield second
+    yield from others
+
+
+def _stem(name: str) -> str:
+    return name.lower().removesuffix(".gz")
+
+
+def _reason(error: Exception, source: str) -> str:
+    match error:
+        case FileNotFoundError():
+            return f"There is no file {source}."
+        case IsADirectoryError():
+            return f"{source} is a directory, not a file."
+        case PermissionError():
+            return f"{source} may not be read."
+        case UnicodeEncodeError():
+            return f"No file can have the name {source}: it holds half of a surrogate pair."
+        case gzip.BadGzipFile():
+            return f"{source} is not a gzip archive."
+        case OSError(strerror=str(reason)):
+            return f"{source} cannot be read: {reason}."
+        case OSError():
+            return f"{source} cannot be read."
+        case _:
+            return f"The gzip archive {source} is damaged or cut short."

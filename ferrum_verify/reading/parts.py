@@ -1,0 +1,158 @@
+"""The parts of a document: taken from a sound one, or read one by one from a faulty one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
+
+from ferrum_verify.documents.fragment_node import FragmentNode
+from ferrum_verify.documents.memory_plan import MemoryPlan
+from ferrum_verify.documents.primitives import WireModel
+from ferrum_verify.reading.kinds import FORMS, model_of
+from ferrum_verify.reading.validation import sound
+
+if TYPE_CHECKING:
+    from ferrum_verify.documents.catalog import CapabilityCatalog
+    from ferrum_verify.documents.execution_plan import PlanHeader
+    from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.documents.policy import RuntimePolicy
+    from ferrum_verify.documents.problem import PlanningProblem
+    from ferrum_verify.documents.program import ModelProgram
+    from ferrum_verify.reading.subject import Kind
+
+_Model = TypeVar("_Model", bound=WireModel)
+
+
+class Parts(TypedDict, total=False):
+    """The parts of a subject; what is absent could not be read."""
+
+    header: PlanHeader | None
+    nodes: tuple[FragmentNode, ...] | tuple[PlanNode, ...] | None
+    plan_nodes: tuple[PlanNode, ...] | None
+    memory: MemoryPlan | None
+    retained: frozenset[str]
+    problem: PlanningProblem | None
+    program: ModelProgram | None
+    catalog: CapabilityCatalog | None
+    policy: RuntimePolicy | None
+
+
+def sound_parts(kind: Kind, document: Any) -> Parts:
+    """The parts of a document of a kind that is well-formed as a whole."""
+    match kind:
+        case "bundle":
+            parts = sound_parts("execution-plan", document.plan)
+            parts["program"] = document.program
+            parts["catalog"] = document.catalog
+            parts["policy"] = document.policy
+            return parts
+        case "execution-plan":
+            payload = document.payload
+            values = payload.retained_completion_values
+            return {
+                "header": payload,
+                "nodes": payload.nodes,
+                "plan_nodes": payload.nodes,
+                "memory": payload.memory,
+                "retained": frozenset(value.resource_id for value in values),
+            }
+        case "fragment":
+            return {
+                "nodes": document.nodes,
+                "memory": document.memory,
+                "retained": frozenset(document.retained_completion_resources),
+            }
+        case "problem":
+            return {
+                "problem": document,
+                "nodes": document.nodes,
+                "retained": frozenset(document.retained_completion_resources),
+            }
+        case "memory-plan":
+            return {"memory": document}
+        case "program":
+            return {"program": document}
+        case "catalog":
+            return {"catalog": document}
+        case "policy":
+            return {"policy": document}
+
+
+def readable_parts(kind: Kind, document: dict[str, Any]) -> Parts:
+    """The parts that can be read of a document of a kind that has faults."""
+    match kind:
+        case "bundle":
+            parts = _readable_plan(_object(document.get("plan")))
+            parts["program"] = cast("ModelProgram | None", _source("program", document))
+            parts["catalog"] = cast("CapabilityCatalog | None", _source("catalog", document))
+            parts["policy"] = cast("RuntimePolicy | None", _source("policy", document))
+            return parts
+        case "execution-plan":
+            return _readable_plan(document)
+        case "fragment" | "problem":
+            parts = {"nodes": _all_sound(FragmentNode, document.get("nodes"))}
+            if kind == "fragment":
+                parts["memory"] = sound(MemoryPlan, document.get("memory"))
+            return _with_retained(parts, document.get("retained_completion_resources", []))
+        case _:
+            return {}
+
+
+def payload_of(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+    """The payload of an execution plan or bundle; empty where there is none."""
+    match kind:
+        case "bundle":
+            return _object(_object(value.get("plan")).get("payload"))
+        case "execution-plan":
+            return _object(value.get("payload"))
+        case _:
+            return {}
+
+
+def _readable_plan(plan: dict[str, Any]) -> Parts:
+    from ferrum_verify.documents.execution_plan import PlanHeader  # noqa: PLC0415
+    from ferrum_verify.documents.node import PlanNode  # noqa: PLC0415
+
+    payload = _object(plan.get("payload"))
+    nodes = payload.get("nodes")
+    header = {key: value for key, value in payload.items() if key not in ("nodes", "memory")}
+    plan_nodes = _all_sound(PlanNode, nodes)
+    retained = payload.get("retained_completion_values")
+    if isinstance(retained, list):
+        retained = [_object(value).get("resource_id") for value in retained]
+    parts: Parts = {
+        "header": sound(PlanHeader, header),
+        "nodes": _all_sound(FragmentNode, nodes) if plan_nodes is None else plan_nodes,
+        "plan_nodes": plan_nodes,
+        "memory": sound(MemoryPlan, payload.get("memory")),
+    }
+    return _with_retained(parts, retained)
+
+
+def _with_retained(parts: Parts, retained: Any) -> Parts:
+    # Which slots may share depends on what is retained: where that cannot be read, neither
+    # can the order of the nodes say anything about sharing.
+    if isinstance(retained, list) and all(isinstance(name, str) for name in retained):
+        parts["retained"] = frozenset(retained)
+    else:
+        parts["nodes"] = parts["plan_nodes"] = None
+    return parts
+
+
+def _source(kind: Kind, bundle: dict[str, Any]) -> WireModel | None:
+    return sound(model_of(FORMS[kind]), bundle.get(kind))
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _all_sound(model: type[_Model], values: Any) -> tuple[_Model, ...] | None:
+    if not isinstance(values, list):
+        return None
+    read = []
+    for value in values:
+        row = sound(model, value)
+        if row is None:
+            return None
+        read.append(row)
+    return tuple(read)

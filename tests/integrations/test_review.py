@@ -1,0 +1,254 @@
+"""``review``: what a branch changes is audited and compared, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.cli import run
+from tests.integrations.repository import (
+    FAULTY,
+    NARROWED,
+    edited,
+    environment,
+    git,
+    repository,
+    write,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOUND = sample("fragment")
+PLAN = {"plan": sample("bundle")["plan"], "program": sample("program")}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, value in environment().items():
+        monkeypatch.setenv(name, value)
+    for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GITHUB_WORKSPACE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def review(capsys: Any, base: str, *arguments: str) -> tuple[int, dict[str, Any], str]:
+    """The status, the documents by their source, and what stands on standard error."""
+    status = run(["review", "--base", base, "--no-prove", "--format", "json", *arguments])
+    shown = capsys.readouterr()
+    documents = json.loads(shown.out)["documents"] if shown.out else []
+    return status, {each["source"]: each for each in documents}, " ".join(shown.err.split())
+
+
+def rules(document: dict[str, Any]) -> set[str]:
+    return {finding["rule"] for finding in document["findings"]}
+
+
+def test_changed_plans_are_audited_and_no_others(folder: Path, capsys: Any) -> None:
+    faulty = edited("fragment", FAULTY)
+    base = repository(
+        folder,
+        {"plans/a.json": SOUND, "plans/old.json": faulty, "elsewhere/b.json": SOUND},
+        {
+            "plans/a.json": faulty,
+            "plans/deep/new é.json": SOUND,
+            "elsewhere/b.json": faulty,
+            "plans/notes.txt": "no plan",
+        },
+    )
+    status, documents, _ = review(capsys, base)
+    assert status == 1
+    assert {name: each["verdict"] for name, each in documents.items()} == {
+        "plans/a.json": "violated",
+        "plans/deep/new é.json": "verified",
+    }
+    assert rules(documents["plans/a.json"]) == {"static.total-mismatch"}
+    status, documents, _ = review(capsys, base, "--plans", "elsewhere/*.json")
+    assert set(documents) == {"elsewhere/b.json"}
+
+
+def test_renamed_and_deleted_plans(folder: Path, capsys: Any) -> None:
+    base = repository(
+        folder,
+        {"plans/a.json": SOUND, "plans/b.json": edited("fragment", FAULTY)},
+        {"plans/a.json": None, "plans/c.json": SOUND, "plans/b.json": None},
+    )
+    status, documents, _ = review(capsys, base)
+    assert (status, set(documents)) == (0, {"plans/c.json"})
+
+
+def test_only_what_the_branch_changed_counts(folder: Path, capsys: Any) -> None:
+    repository(folder, {"plans/a.json": SOUND}, {"plans/b.json": SOUND})
+    git(folder, "switch", "--quiet", "main")
+    write(folder, {"plans/a.json": edited("fragment", FAULTY)})
+    git(folder, "commit", "--quiet", "--all", "-m", "meanwhile")
+    git(folder, "switch", "--quiet", "branch")
+    status, documents, _ = review(capsys, "main")
+    assert (status, set(documents)) == (0, {"plans/b.json"})
+
+
+def test_nothing_changed(folder: Path, capsys: Any) -> None:
+    base = repository(folder, {"plans/a.json": edited("fragment", FAULTY)}, {"code.rs": "x"})
+    status, documents, remarks = review(
+        capsys, base, "--sarif", "report.sarif", "--markdown", "report.md"
+    )
+    assert (status, documents) == (0, {})
+    assert remarks == "No plan and no catalog is changed."
+    assert json.loads((folder / "report.sarif").read_text())["runs"][0]["results"] == []
+    assert remarks in (folder / "report.md").read_text()
+
+
+def test_a_changed_catalog_is_compared_and_its_plans_re_judged(folder: Path, capsys: Any) -> None:
+    base = repository(
+        folder,
+        {
+            "catalogs/gpu.json": sample("catalog"),
+            "plans/decoder.json": PLAN,
+            "plans/fragment.json": SOUND,
+            "plans/broken.json": edited("bundle", {"/plan/payload/nodes": 1}),
+        },
+        {"catalogs/gpu.json": edited("catalog", NARROWED)},
+    )
+    status, documents, remarks = review(capsys, base)
+    assert status == 1
+    against = f"catalogs/gpu.json against {base[:10]}"
+    under = "plans/decoder.json under catalogs/gpu.json"
+    assert list(documents) == ["catalogs/gpu.json", against, under]
+    assert "contract.prefix-narrowed" in rules(documents[against])
+    assert documents[under]["kind"] == "bundle"
+    # A plan that cannot be judged is said to be so; a fragment never had a catalog.
+    assert "plans/broken.json was not compared: " in remarks
+    assert "fragment" not in remarks
+
+
+def test_a_rebuilt_plan_is_compared_with_what_it_was(folder: Path, capsys: Any) -> None:
+    base = repository(
+        folder,
+        {"catalogs/gpu.json": sample("catalog"), "plans/decoder.json": PLAN},
+        {
+            "catalogs/gpu.json": edited("catalog", NARROWED),
+            "plans/decoder.json": PLAN | {"policy": sample("policy")},
+        },
+    )
+    _, documents, _ = review(capsys, base)
+    under = f"plans/decoder.json as of {base[:10]} under catalogs/gpu.json"
+    assert under in documents
+    assert "plans/decoder.json" in documents
+
+
+def test_a_new_catalog_is_checked(folder: Path, capsys: Any) -> None:
+    base = repository(folder, {}, {"catalogs/gpu.json": sample("catalog")})
+    status, documents, _ = review(capsys, base)
+    assert (status, list(documents)) == (0, ["catalogs/gpu.json"])
+
+
+def test_a_catalog_that_is_gone_breaks_its_plans(folder: Path, capsys: Any) -> None:
+    base = repository(
+        folder,
+        {"catalogs/gpu.json": sample("catalog"), "plans/decoder.json": PLAN},
+        {"catalogs/gpu.json": None},
+    )
+    status, documents, _ = review(capsys, base)
+    assert status == 1
+    against = documents[f"catalogs/gpu.json against {base[:10]}"]
+    assert "contract.provider-removed" in rules(against)
+    assert documents["plans/decoder.json under catalogs/gpu.json"]["verdict"] == "violated"
+
+
+def test_a_catalog_that_does_not_parse(folder: Path, capsys: Any) -> None:
+    base = repository(
+        folder, {"catalogs/gpu.json": sample("catalog")}, {"catalogs/gpu.json": "{\n  ]"}
+    )
+    status, documents, remarks = review(capsys, base)
+    assert status == 2
+    assert documents["catalogs/gpu.json"]["verdict"] == "unreadable"
+    assert rules(documents["catalogs/gpu.json"]) == {"wire.not-json"}
+    against = f"catalogs/gpu.json against {base[:10]}"
+    assert documents[against]["verdict"] == "undecided"
+    assert f"{against} cannot be compared: " in remarks
+
+
+def test_a_catalog_that_did_not_parse_before(folder: Path, capsys: Any) -> None:
+    base = repository(folder, {"catalogs/gpu.json": "{"}, {"catalogs/gpu.json": sample("catalog")})
+    status, documents, remarks = review(capsys, base)
+    assert status == 3
+    assert documents["catalogs/gpu.json"]["verdict"] == "verified"
+    assert "cannot be compared: " in remarks
+
+
+def test_every_report_says_the_same(folder: Path, capsys: Any) -> None:
+    base = repository(
+        folder,
+        {"catalogs/gpu.json": sample("catalog"), "plans/a.json": SOUND},
+        {
+            "catalogs/gpu.json": edited("catalog", NARROWED),
+            "plans/a.json": edited("fragment", FAULTY),
+        },
+    )
+    _, documents, _ = review(capsys, base, "--sarif", "report.sarif", "--markdown", "report.md")
+    told = sorted(rule for each in documents.values() for rule in rules(each))
+    (sarif,) = json.loads((folder / "report.sarif").read_text())["runs"]
+    assert sorted(result["ruleId"] for result in sarif["results"]) == told
+    places = {
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        for result in sarif["results"]
+    }
+    assert places == {"plans/a.json", "catalogs/gpu.json"}
+    page = (folder / "report.md").read_text()
+    assert page.startswith("### ferrum-verify: violated\n")
+    for rule in told:
+        assert f"`{rule}`" in page
+
+
+def test_settings_and_baselines_hold(folder: Path, capsys: Any) -> None:
+    faulty = edited("fragment", FAULTY)
+    base = repository(
+        folder,
+        {"plans/a.json": SOUND, "plans/b.json": SOUND},
+        {"plans/a.json": faulty, "plans/b.json": faulty},
+    )
+    assert run(["audit", "--no-prove", "plans/a.json", "--write-baseline", "known.json"]) == 0
+    capsys.readouterr()
+    status, documents, _ = review(capsys, base, "--baseline", "known.json")
+    assert status == 1
+    assert {name: each["verdict"] for name, each in documents.items()} == {
+        "plans/a.json": "verified",
+        "plans/b.json": "violated",
+    }
+    write(
+        folder,
+        {"pyproject.toml": "[tool.ferrum-verify]\nignore.static.total-mismatch = 'known'\n"},
+    )
+    status, _, remarks = review(capsys, base)
+    assert status == 0
+    assert "2 findings are hidden" in remarks
+    # Nothing is known of what is ignored: the baseline's finding is there all the same.
+    assert review(capsys, base, "--baseline", "known.json")[0] == 0
+
+
+def test_a_known_finding_that_is_gone_fails(folder: Path, capsys: Any) -> None:
+    faulty = edited("fragment", FAULTY)
+    base = repository(folder, {"plans/a.json": faulty}, {"plans/a.json": SOUND})
+    write(folder, {"plans/a.json": faulty})
+    assert run(["audit", "--no-prove", "plans/a.json", "--write-baseline", "known.json"]) == 0
+    capsys.readouterr()
+    write(folder, {"plans/a.json": SOUND})
+    status, _, remarks = review(capsys, base, "--baseline", "known.json")
+    assert status == 1
+    assert "static.total-mismatch is known and was not found any more" in remarks
+
+
+def test_misuse_is_told_in_a_sentence(folder: Path, capsys: Any) -> None:
+    status, _, remarks = review(capsys, "main")
+    assert status == 2
+    assert "not a git repository" in remarks or "There is no git here" in remarks
+    repository(folder, {}, {})
+    for base in ("nowhere", "--all", ""):
+        status, _, remarks = review(capsys, base)
+        assert status == 2
+        assert "and HEAD have no common commit here" in remarks
+    assert review(capsys, "main", "--sarif", "no/such/folder/x")[0] == 2
