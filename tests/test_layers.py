@@ -71,7 +71,7 @@ def test_a_room_imports_only_what_lies_below(module: str) -> None:
 
 
 def test_no_files_go_in_circles() -> None:
-    graph = nx.DiGraph(
+    graph: nx.DiGraph[str] = nx.DiGraph(
         (module, name)
         for module, path in MODULES.items()
         for name in imported(path.read_text(encoding="utf-8"))
