@@ -18,6 +18,7 @@ from ferrum_verify.plan.canonical import bucket_id
 from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sizes import request_bytes
 from ferrum_verify.rules import (
+    accesses,
     binding,
     capacity,
     descriptor,
@@ -81,6 +82,7 @@ def judge_memory(
         liveness.check,
         reusable.check,
         binding.check,
+        accesses.check,
     ):
         findings.extend(capped(check(facts)))
     return findings, facts

@@ -10,6 +10,7 @@ from ferrum_verify.contracts import rules as change_rules
 from ferrum_verify.findings import Family, Rule
 from ferrum_verify.reading import checkpoint_wire, wire
 from ferrum_verify.rules import (
+    accesses,
     aliases,
     binding,
     capacity,
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
 
 _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
     "wire": (wire, checkpoint_wire),
-    "graph": (graph, plan_graph, data_flow, work, state_effects, selection),
-    "value": (value, value_rows, weight_parts, aliases, retained),
+    "graph": (graph, accesses, plan_graph, data_flow, work, state_effects, selection),
+    "value": (value, accesses, value_rows, weight_parts, aliases, retained),
     "capacity": (capacity, plan_graph),
     "static": (static,),
     "descriptor": (descriptor, descriptor_rows),

@@ -52,9 +52,7 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
         and writer not in producers
         and (
             not producers
-            or any(
-                name in times and times[name][1] <= times[writer][0] for name in producers
-            )
+            or any(name in times and times[name][1] <= times[writer][0] for name in producers)
         )
     )
 
@@ -94,8 +92,10 @@ def _reach(
     work = node["work"]
     for axis in work["tokens"]["projections"] if isinstance(work, dict) else ():
         if all(axis[name] == binding[name] for name in ("value_id", "role", "ordinal")):
-            return length * int(document.payload["maximum_scheduled_tokens"]) // int(
-                axis["canonical_extent"]
+            return (
+                length
+                * int(document.payload["maximum_scheduled_tokens"])
+                // int(axis["canonical_extent"])
             )
     return length
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.counterexamples.access import check_access
 from ferrum_verify.counterexamples.document import Document
 from ferrum_verify.counterexamples.sizes import check_overlap, check_shape
 from ferrum_verify.counterexamples.spans import check_span, check_state_overlap
@@ -69,6 +70,10 @@ def _check_schedule(document: Document, wire: dict[str, Any], execution: Executi
     return True
 
 
+def _check_access(document: Document, wire: dict[str, Any], execution: Execution) -> bool:
+    return check_access(document, wire, execution)
+
+
 def _check_span(document: Document, wire: dict[str, Any], _execution: Execution) -> bool:
     return check_span(document.value, wire)
 
@@ -83,6 +88,7 @@ def _check_overlap(document: Document, wire: dict[str, Any], _: Execution) -> bo
 
 _CHECKS = {
     "schedule": _check_schedule,
+    "access": _check_access,
     "shape": _check_shape,
     "overlap": _check_overlap,
     "span": _check_span,

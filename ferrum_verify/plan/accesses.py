@@ -18,8 +18,10 @@ from ferrum_verify.documents.node import PlanNode, TokenWork
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ferrum_verify.counterexamples import Execution
     from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
+    from ferrum_verify.plan.order import HappensBefore
 
 ENDLESS = 2**64
 """The end of an access that reaches to the end of its resource."""
@@ -61,6 +63,17 @@ class Conflict:
     start: int
     end: int
     value: str | None = None
+
+
+def ended_before(order: HappensBefore, first: int, then: int, execution: Execution) -> bool:
+    """Whether the node at ``first`` has ended when the one at ``then`` starts, in every run."""
+    if first >= then:
+        return False
+    if execution == "in-order":
+        return True
+    if execution == "fenced":
+        return order.barriers[then] >= first
+    return order.precedes(first, then)
 
 
 class TooManyAccessesError(Exception):

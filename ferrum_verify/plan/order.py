@@ -58,6 +58,23 @@ class HappensBefore:
             closure.append(before)
         return closure
 
+    @cached_property
+    def barriers(self) -> list[int]:
+        """For each node the position up to which all have ended when it starts in a fenced run.
+
+        Nodes start in plan order there, and a dependency is a barrier: what waits for a node
+        waits for all that stand before it. -1 where nothing need have ended.
+        """
+        barriers: list[int] = []
+        latest = -1
+        for index, node in enumerate(self.nodes):
+            for dependency in node.dependencies:
+                position = self.position.get(dependency, index)
+                if position < index:
+                    latest = max(latest, position)
+            barriers.append(latest)
+        return barriers
+
     def precedes(self, earlier: int, later: int) -> bool:
         """Whether the node at ``earlier`` happens before the one at ``later``."""
         return bool(self.ancestors[later] >> earlier & 1)

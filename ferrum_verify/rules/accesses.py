@@ -7,13 +7,14 @@ refused for slots alone.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.node import PlanNode
 from ferrum_verify.findings import Rule, pointer
 from ferrum_verify.plan.accesses import (
+    ENDLESS,
     MOST_STEPS,
+    Access,
     Conflict,
     TooManyAccessesError,
     accesses_of,
@@ -113,8 +114,10 @@ RESOURCE_RACE = Rule(
 
 def _finding(conflict: Conflict, facts: Facts, order: HappensBefore) -> Iterator[Finding]:
     first, then = conflict.first, conflict.then
+    if first.mode == "write" and not then.is_state and _is_told(first, then, order):
+        return
     names = order.nodes[first.node].id, order.nodes[then.node].id
-    end = "its end" if conflict.end >= MOST_BYTES else f"{conflict.end:,}"
+    end = "its end" if conflict.end >= ENDLESS else f"{conflict.end:,}"
     where = f"bytes {conflict.start:,} to {end} of `{first.resource}`"
     place = pointer(facts.subject.places.nodes, then.node, *then.place)
     about = (*names, first.resource, *((conflict.value,) if conflict.value else ()))
@@ -131,8 +134,6 @@ def _finding(conflict: Conflict, facts: Facts, order: HappensBefore) -> Iterator
             about=about,
         )
         return
-    if first.mode == "write" and then.mode == "read" and not _waits(facts, order, conflict):
-        return
     rule = RESOURCE_RACE if then.value is None or first.is_state or then.is_state else RACE
     verbs = {"read": "reads", "write": "writes"}
     yield rule.finding(
@@ -140,4 +141,16 @@ def _finding(conflict: Conflict, facts: Facts, order: HappensBefore) -> Iterator
         "neither need wait for the other",
         place,
         about=about,
+    )
+
+
+def _is_told(writer: Access, reader: Access, order: HappensBefore) -> bool:
+    """Whether ``graph.read-before-write`` speaks of the reader: it waits for no writer at all."""
+    if reader.mode != "read" or reader.value is None:
+        return False
+    return not any(
+        order.precedes(index, reader.node)
+        for index, node in enumerate(order.nodes[: reader.node])
+        if isinstance(node, PlanNode)
+        and any(b.value_id == reader.value and b.role == "output" for b in node.values)
     )
