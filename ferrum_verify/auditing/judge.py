@@ -24,6 +24,7 @@ from ferrum_verify.rules import (
     descriptor,
     descriptor_rows,
     graph,
+    lifetimes,
     liveness,
     pool,
     reusable,
@@ -83,6 +84,7 @@ def judge_memory(
         reusable.check,
         binding.check,
         accesses.check,
+        lifetimes.check,
     ):
         findings.extend(capped(check(facts)))
     return findings, facts
