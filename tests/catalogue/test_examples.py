@@ -10,14 +10,13 @@ import pytest
 
 from ferrum_verify.auditing.audit import audit
 from ferrum_verify.catalogue import catalogue
-from ferrum_verify.catalogue.examples import report_of
 from ferrum_verify.catalogue.samples import sample
+from tests.examples import WITH_EXAMPLE, report_of_rule
 
 if TYPE_CHECKING:
     from ferrum_verify.findings import Rule
 
 TOP = Path(__file__).parents[2]
-WITH_EXAMPLE = [rule for rule in catalogue().values() if rule.example is not None]
 
 # What no edit of a sample can show, and where it is tested instead.
 WITHOUT_EXAMPLE: dict[str, str] = {
@@ -39,7 +38,7 @@ WITHOUT_EXAMPLE: dict[str, str] = {
 def test_example_breaks_its_rule_alone(rule: Rule) -> None:
     example = rule.example
     assert example is not None
-    report = report_of(example)
+    report = report_of_rule(rule.id)
     told = {finding.rule for finding in report.findings if finding.severity != "note"}
     if rule.severity == "note":
         told |= {finding.rule for finding in report.findings if finding.rule == rule.id}
