@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
+from typing import TYPE_CHECKING
 
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    import pytest
 
 # How long one example takes says nothing about the code on a machine that others use too.
 settings.register_profile("default", deadline=None)
@@ -22,3 +27,10 @@ def pytest_sessionfinish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say once for all tests that were skipped for the same reason what they are without."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    for reason, count in Counter(report.longrepr[2] for report in skipped).items():
+        terminalreporter.write_line(f"{reason} ({count} tests)")
