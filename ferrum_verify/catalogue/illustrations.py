@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import json
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.catalogue.examples import apply_edits, report_of
@@ -80,20 +79,14 @@ def _edit(place: str, value: Any) -> str:
 
 def _change(example: Example) -> Iterator[str]:
     """The lines of JSON that the edits take away and add, with a little around them."""
-    after = sample(example.sample)
+    before, after = sample(example.sample), sample(example.sample)
     apply_edits(after, example.edits)
-    before = _sample_lines(example.sample)
-    lines = list(difflib.unified_diff(before, _lines(after), n=_CONTEXT, lineterm=""))[2:]
+    lines = list(difflib.unified_diff(_lines(before), _lines(after), n=_CONTEXT, lineterm=""))[2:]
     for line in lines[:_MAXIMUM_LINES]:
         # Line numbers of a sample mean nothing to a reader: its edits say where they are.
         yield "@@" if line.startswith("@@") else line
     if len(lines) > _MAXIMUM_LINES:
         yield f"… {len(lines) - _MAXIMUM_LINES:,} more lines"
-
-
-@cache
-def _sample_lines(name: str) -> list[str]:
-    return _lines(sample(name))
 
 
 def _lines(document: Any) -> list[str]:
