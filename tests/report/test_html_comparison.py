@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrum_verify.catalogue import catalogue
-from ferrum_verify.catalogue.examples import report_of
 from ferrum_verify.counterexamples import SpanCounterexample
 from ferrum_verify.report.html.comparison import effect_of
 from ferrum_verify.report.html.ticks import Row, Span, span_ticks, tick_rows
+from tests.examples import WITH_EXAMPLE, report_of_rule
 from tests.report.comparisons import breaking_comparison
 from tests.report.pages import page_of
 from tests.report.test_html import assert_closed_off
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 EFFECTS = ("breaking", "undecided", "compatible", "identity")
 CHANGES = [
     rule
-    for rule in catalogue().values()
+    for rule in WITH_EXAMPLE
     if rule.example is not None and rule.example.command == "contracts compare"
 ]
 
@@ -66,8 +65,7 @@ def test_changes_stand_with_their_provider_under_their_effect() -> None:
 
 @pytest.mark.parametrize("rule", CHANGES, ids=lambda rule: rule.id)
 def test_every_kind_of_change_has_its_place_in_the_table(rule: Rule) -> None:
-    assert rule.example is not None
-    report = report_of(rule.example)
+    report = report_of_rule(rule.id)
     page = page_of(report)
     assert_closed_off(page)
     (catalog, *plans) = report.documents
@@ -90,8 +88,7 @@ def test_every_kind_of_change_has_its_place_in_the_table(rule: Rule) -> None:
 def test_effects_follow_the_severity() -> None:
     effects = {}
     for rule in CHANGES:
-        assert rule.example is not None
-        for finding in report_of(rule.example).documents[0].findings:
+        for finding in report_of_rule(rule.id).documents[0].findings:
             effects[finding.rule] = effect_of(finding)
     assert effects["contract.prefix-narrowed"] == "breaking"
     assert effects["contract.prefix-widened"] == "compatible"
@@ -171,9 +168,8 @@ def test_a_span_of_one_catalog_is_told_in_words() -> None:
 
 
 def test_growth_is_no_limit_that_is_passed() -> None:
-    rule = catalogue()["contract.plan-memory-growth"]
-    assert rule.example is not None
-    shown: list[Any] = page_of(report_of(rule.example)).data[1]["counterexamples"]
+    report = report_of_rule("contract.plan-memory-growth")
+    shown: list[Any] = page_of(report).data[1]["counterexamples"]
     assert [each["words"] for each in shown if each["kind"] == "shape"] == [
         ["HEAD takes", "BASE took"]
     ]

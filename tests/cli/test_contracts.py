@@ -14,6 +14,7 @@ from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.limits import Limits
 from ferrum_verify.report.formats import FORMATS
 from tests.contracts.catalogs import attention, contract_of
+from tests.examples import report_of_rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,7 +128,7 @@ def test_json_holds_the_facts(folder: Path) -> None:
 
 def test_every_location_is_in_its_document(folder: Path) -> None:
     """Code scanning shows a finding at its line; a pointer that leads nowhere has none."""
-    from ferrum_verify.catalogue.examples import broken_document, report_of
+    from ferrum_verify.catalogue.examples import broken_document
     from ferrum_verify.contracts import check_rules, plan_rules
     from ferrum_verify.contracts import rules as breaking
     from ferrum_verify.findings import Rule
@@ -138,7 +139,7 @@ def test_every_location_is_in_its_document(folder: Path) -> None:
                 continue
             edited, sound = broken_document(rule.example), sample(rule.example.sample)
             head, base = (sound, edited) if rule.example.reverse else (edited, sound)
-            first, *plans = report_of(rule.example).documents
+            first, *plans = report_of_rule(rule.id).documents
             cases = [(first, head)] + [(each, base) for each in plans[:1]]
             for report, document in cases:
                 for finding in report.findings:
