@@ -11,8 +11,7 @@ from ferrum_verify.contracts.providers import ProviderPair, providers_by_id
 from ferrum_verify.contracts.selectability import new_plan_obstacles
 from ferrum_verify.findings import Rule, pointer
 from ferrum_verify.plan.resource_rows import ResourceRows
-from ferrum_verify.rules import catalog_provenance
-from ferrum_verify.rules.selection_provenance import WEIGHT_FORMAT
+from ferrum_verify.rules import catalog_provenance, selection_provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +38,7 @@ def refused_by_head(plan: PlanSource, before: Subject, after: Subject) -> Iterat
     for finding in catalog_provenance.check(after, after.catalog, rows):
         if (finding.rule, finding.location) in known:
             continue
-        if finding.rule == WEIGHT_FORMAT.id:
+        if finding.rule == selection_provenance.WEIGHT_FORMAT.id:
             continue  # the format that HEAD dropped has a finding of its own
         node = _node_at(plan, finding.location)
         if node is None:

@@ -83,7 +83,8 @@ def program_findings(
             elif captured:
                 yield CHECKPOINT_UNDECLARED.finding(
                     f"Provider {code(provider.provider_id)} of {code(operation_id)} has no "
-                    f"checkpoint contract, so a plan that selects it for {use.names()} has no checkpoints.",
+                    f"checkpoint contract, so a plan that selects it for {use.names()} has no "
+                    "checkpoints.",
                     at,
                 )
 
