@@ -38,9 +38,9 @@ COMPATIBLE = Rule(
     id="contract.compatible-change",
     summary="A change is compatible where HEAD adds something, permits more, or says the same in "
     "other words.",
-    why="Plans of BASE keep all that they selected and all that they may do. The `aspect` of the "
-    "finding says which kind of change it is.",
-    fix="Nothing has to be done. A plan that is rebuilt may gain from what is new.",
+    why="Plans of BASE keep all that they selected and all that they may do, and one that is rebuilt "
+    "may gain from what is new. The `aspect` of the finding says which kind of change it is.",
+    fix="Nothing has to be done.",
     source="docs/format.md, «Provider contracts»",
     severity="note",
     example=changed({f"{PREFIX}/alignment": 2}),
