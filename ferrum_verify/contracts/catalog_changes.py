@@ -10,7 +10,7 @@ from ferrum_verify.contracts.changed_lists import (
     list_change,
     missing_from,
 )
-from ferrum_verify.contracts.compatible import change, compatible
+from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.examples import ATTENTION, ZERO, changed
 from ferrum_verify.contracts.names import code
 from ferrum_verify.contracts.operation_changes import operation_changes
@@ -143,7 +143,7 @@ def _presence_changes(
                 about=(operation_id, "operation"),
             )
         elif operation_id in head.operations and operation_id not in base.operations:
-            yield compatible(
+            yield change(
                 "provider-added",
                 f"HEAD has the {name}{_along(after)}, which is new.",
                 pointer(place, "operations", operation_id),
@@ -158,7 +158,7 @@ def _presence_changes(
                     about=(provider_id, operation_id),
                 )
             for provider_id in missing_from(before, after):
-                yield compatible(
+                yield change(
                     "provider-added",
                     f"the provider {code(provider_id)} of {code(operation_id)} is new.",
                     pointer(where, after[provider_id].position),
@@ -197,7 +197,7 @@ def _engine_changes(
         build = ("contract_version", "implementation_fingerprint")
         yield from identity_change(name, build, was, now, where)
     for engine_id in missing_from(before, after):
-        yield compatible(
+        yield change(
             "provider-added",
             f"the engine provider {code(engine_id)} is new.",
             pointer(place, engine_id),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ferrum_verify.contracts.compatible import compatible
+from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.examples import ATTENTION, changed
 from ferrum_verify.contracts.names import code
 from ferrum_verify.findings import Rule
@@ -84,7 +84,7 @@ def list_change(
         )
     if gained := missing_from(base, head):
         words = "; ".join(map(kind.describe, gained))
-        yield compatible(
+        yield change(
             kind.gained, f"{owner} now {kind.verb} the {kind.noun} {words}.", place, **written
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ferrum_verify.contracts.changed_lists import missing_from
-from ferrum_verify.contracts.compatible import change, compatible
+from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.examples import CONTRACT, PREFIX, changed
 from ferrum_verify.contracts.names import code
 from ferrum_verify.contracts.spans import smallest_refused, span_counterexample, span_words
@@ -98,7 +98,7 @@ def _span_changes(span: ChangedSpan) -> Iterator[Finding]:
             **written,
         )
     if gained is not None:
-        yield compatible(
+        yield change(
             "prefix-widened" if span.side == "prefix" else "suffix-widened",
             f"{span.owner} permits a {span.side} of {plural(gained, 'token')}, which BASE "
             f"refuses: {words}.",
@@ -106,7 +106,7 @@ def _span_changes(span: ChangedSpan) -> Iterator[Finding]:
             **written,
         )
     if refused is None and gained is None:
-        yield compatible(
+        yield change(
             "span-restated",
             f"{span.owner} states its {span.side} constraint differently, and takes "
             f"{span_words(head)} as before.",
@@ -160,7 +160,7 @@ def _port_changes(
             )
     for key in missing_from(before, after):
         index, port = after[key]
-        yield compatible(
+        yield change(
             "state-port-added",
             f"{pair.name} has a state port now at {_port(port)}.",
             pointer(where, index),

@@ -38,8 +38,8 @@ COMPATIBLE = Rule(
     id="contract.compatible-change",
     summary="A change is compatible where HEAD adds something, permits more, or says the same in "
     "other words.",
-    why="Plans of BASE keep all that they selected and all that they may do, and one that is rebuilt "
-    "may gain from what is new. The `aspect` of the finding says which kind of change it is.",
+    why="Plans of BASE keep all that they selected and all that they may do, and one that is "
+    "rebuilt may gain from what is new. The `aspect` says which kind of change it is.",
     fix="Nothing has to be done.",
     source="docs/format.md, «Provider contracts»",
     severity="note",
@@ -47,26 +47,18 @@ COMPATIBLE = Rule(
 )
 
 
-def compatible(
-    aspect: Aspect, message: str, place: str, *, expected: Any = None, actual: Any = None
-) -> Finding:
-    """A finding of a change that needs no action.
-
-    ``expected`` is what BASE declares and ``actual`` what HEAD does, as JSON; each stands as the
-    ``value`` of an object, beside the ``aspect``.
-    """
-    told: dict[str, Any] = {"aspect": aspect}
-    if actual is not None:
-        told["value"] = actual
-    return COMPATIBLE.finding(
-        message, place, expected=None if expected is None else {"value": expected}, actual=told
-    )
-
-
 def change(
     kind: Rule | Aspect, message: str, place: str, *, expected: Any = None, actual: Any = None
 ) -> Finding:
-    """A finding of the rule that a change breaks, or of a compatible change."""
+    """A finding of the rule that a change breaks, or of a compatible change of some aspect.
+
+    ``expected`` is what BASE declares and ``actual`` what HEAD does, as JSON. Of a compatible
+    change each stands as the ``value`` of an object, beside the ``aspect``.
+    """
     if isinstance(kind, Rule):
         return kind.finding(message, place, expected=expected, actual=actual)
-    return compatible(kind, message, place, expected=expected, actual=actual)
+    told: dict[str, Any] = {"aspect": kind}
+    if actual is not None:
+        told["value"] = actual
+    was = None if expected is None else {"value": expected}
+    return COMPATIBLE.finding(message, place, expected=was, actual=told)

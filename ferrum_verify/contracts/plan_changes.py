@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ferrum_verify.contracts.compatible import compatible
+from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.examples import NEW_POLICY, PREFIX, ZERO, with_plan
 from ferrum_verify.contracts.names import codes
 from ferrum_verify.contracts.plan_checkpoint import checkpoint_changes, support
@@ -138,7 +138,7 @@ def _checkpoints_without_program(
             place,
         )
     else:
-        yield compatible(
+        yield change(
             "plan-checkpoint-kept",
             "All selected providers declare the same of checkpoints under HEAD.",
             place,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.contracts.checkpoint_changes import BEST
-from ferrum_verify.contracts.compatible import change, compatible
+from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.examples import ATTENTION, CONTRACT, PREFIX, with_plan
 from ferrum_verify.contracts.names import code, codes
 from ferrum_verify.contracts.spans import (
@@ -105,39 +105,28 @@ def checkpoint_changes(
     """Findings of what becomes of a plan's checkpoints; at least one."""
     place = head.places.nodes
     written: _Written = {"expected": before.to_wire(), "actual": after.to_wire()}
-    if after.layout is None and before.layout is None:
-        yield compatible(
-            "plan-checkpoint-kept",
-            "The plan has no sequence checkpoint, neither under BASE nor under HEAD.",
-            place,
-            **written,
-        )
-    elif after.layout is None:
-        yield CHECKPOINT_LOST.finding(
-            f"The plan loses its sequence checkpoints, where a boundary had {_boundaries(before)}: "
-            f"{_reasons(after, program, head)}.",
-            place,
-            **written,
-        )
-    elif before.layout is None:
-        yield compatible(
-            "plan-checkpoint-gained",
-            f"The plan gains sequence checkpoints, where a boundary has {_boundaries(after)}.",
-            place,
-            **written,
-        )
-    else:
+    kind: Rule | Aspect = "plan-checkpoint-kept"
+    if before.layout is not None and after.layout is not None:
         findings = list(_boundary_changes(before, after, place, written))
         findings += _promise_changes(before.layout, after.layout, place, written)
-        yield from findings or [
-            compatible(
-                "plan-checkpoint-kept",
-                f"The plan keeps its sequence checkpoints, where a boundary has "
-                f"{_boundaries(after)}.",
-                place,
-                **written,
-            )
-        ]
+        if findings:
+            yield from findings
+            return
+        said = (
+            f"The plan keeps its sequence checkpoints, where a boundary has {_boundaries(after)}."
+        )
+    elif after.layout is not None:
+        kind = "plan-checkpoint-gained"
+        said = f"The plan gains sequence checkpoints, where a boundary has {_boundaries(after)}."
+    elif before.layout is not None:
+        kind = CHECKPOINT_LOST
+        said = (
+            f"The plan loses its sequence checkpoints, where a boundary had {_boundaries(before)}: "
+            f"{_reasons(after, program, head)}."
+        )
+    else:
+        said = "The plan has no sequence checkpoint, neither under BASE nor under HEAD."
+    yield change(kind, said, place, **written)
 
 
 BOUNDARY_LOST = Rule(
@@ -180,7 +169,7 @@ def _boundary_changes(
         )
     gained = smallest_lost_boundary(head, base, held)
     if gained is not None:
-        yield compatible(
+        yield change(
             "plan-boundary-gained",
             f"The plan's prompt of {gained.prompt:,} tokens can now be cut at "
             f"{gained.boundary:,}: {words}.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.contracts.compatible import compatible
+from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.examples import (
     ATTENTION,
     ESTIMATE,
@@ -160,7 +160,7 @@ def memory_changes(
         findings[0] = replace(findings[0], message=findings[0].message + _totals(plan, rebuilt))
     yield from findings
     if not grown and estimators:
-        yield compatible(
+        yield change(
             "plan-memory-kept",
             f"HEAD has other estimators for {codes(estimators)}, and the rebuilt plan "
             "takes no more memory at any shape.",

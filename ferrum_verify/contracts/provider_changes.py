@@ -12,7 +12,7 @@ from ferrum_verify.contracts.changed_lists import (
     list_change,
 )
 from ferrum_verify.contracts.checkpoint_changes import contract_changes
-from ferrum_verify.contracts.compatible import compatible
+from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.examples import ATTENTION, changed
 from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.findings import Rule, pointer
@@ -58,7 +58,7 @@ def provider_changes(pair: ProviderPair) -> Iterator[Finding]:
             place,
         )
     elif isinstance(after, ProviderContract):
-        yield compatible(
+        yield change(
             "checkpoint-added",
             f"{pair.name} has a checkpoint contract now.",
             pointer(place, "checkpoint_capability"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.contracts.changed_lists import missing_from
-from ferrum_verify.contracts.compatible import compatible
+from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.examples import OPERATION, changed
 from ferrum_verify.findings import Rule
 from ferrum_verify.rules.declarations import obstacles
@@ -43,7 +43,7 @@ def selectability_changes(
         )
     back = replace(pair, base=pair.head, head=pair.base)
     if before and not after and (hindered := new_obstacles(back, head, base)):
-        yield compatible(
+        yield change(
             "selectable-again",
             f"{pair.name} can be selected now; in BASE it could not be: {'; '.join(hindered)}.",
             pair.place,
