@@ -23,49 +23,6 @@ if TYPE_CHECKING:
     from ferrum_verify.rules.value_uses import Value
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (values)"
-_ALIAS = "/plan/payload/nodes/3/exact_aliases/0"
-
-FALSE = Rule(
-    id="value.false-alias",
-    summary="An exact alias that a node claims is none.",
-    why="An alias lets one value overwrite another. Where it is false, the engine takes the "
-    "output's bytes for the input's, or lets a node destroy what others still read.",
-    fix="Name an output and an input of the node as they are bound, both activations with equal "
-    "storage, with the kind and the input that the output's alias policy says; else drop it.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example("bundle", {f"{_ALIAS}/input_ordinal": 1}),
-)
-MISSING = Rule(
-    id="value.missing-alias",
-    summary="An output must take an input's bytes, and the node states no exact alias for it.",
-    why="A kernel that updates its input in place leaves its output where the input is; the next "
-    "node would read bytes that nobody wrote.",
-    fix="State the exact alias, and bind both values to the same bytes.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example("bundle", {"/plan/payload/nodes/3/exact_aliases": []}),
-)
-ORDER = Rule(
-    id="value.alias-order",
-    summary="The exact aliases of a node do not strictly ascend by output.",
-    why="The list is a set; in any other order the same aliases have a second hash, and an output "
-    "that stands twice takes two inputs' bytes.",
-    fix="Sort the aliases by output ordinal, each output once.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            "/plan/payload/nodes/3/exact_aliases/-": {
-                "output_value_id": "value.residual",
-                "output_ordinal": 0,
-                "input_value_id": "value.hidden",
-                "input_ordinal": 0,
-                "kind": "must_alias",
-            }
-        },
-    ),
-)
 
 
 class AliasClasses:
@@ -129,6 +86,50 @@ class AliasClasses:
             )
             self._groups[value_id] = self._numbers.setdefault(key, len(self._numbers))
         return self._groups[value_id]
+
+
+_ALIAS = "/plan/payload/nodes/3/exact_aliases/0"
+FALSE = Rule(
+    id="value.false-alias",
+    summary="An exact alias that a node claims is none.",
+    why="An alias lets one value overwrite another. Where it is false, the engine takes the "
+    "output's bytes for the input's, or lets a node destroy what others still read.",
+    fix="Name an output and an input of the node as they are bound, both activations with equal "
+    "storage, with the kind and the input that the output's alias policy says; else drop it.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle", {f"{_ALIAS}/input_ordinal": 1}),
+)
+MISSING = Rule(
+    id="value.missing-alias",
+    summary="An output must take an input's bytes, and the node states no exact alias for it.",
+    why="A kernel that updates its input in place leaves its output where the input is; the next "
+    "node would read bytes that nobody wrote.",
+    fix="State the exact alias, and bind both values to the same bytes.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle", {"/plan/payload/nodes/3/exact_aliases": []}),
+)
+ORDER = Rule(
+    id="value.alias-order",
+    summary="The exact aliases of a node do not strictly ascend by output.",
+    why="The list is a set; in any other order the same aliases have a second hash, and an output "
+    "that stands twice takes two inputs' bytes.",
+    fix="Sort the aliases by output ordinal, each output once.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/plan/payload/nodes/3/exact_aliases/-": {
+                "output_value_id": "value.residual",
+                "output_ordinal": 0,
+                "input_value_id": "value.hidden",
+                "input_ordinal": 0,
+                "kind": "must_alias",
+            }
+        },
+    ),
+)
 
 
 def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 
 COMPILE = "seed 003, compile_program_binding_layouts"
 
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """All binding rules of a plan that has bindings and reusable execution to compile them for."""
+    if facts.memory.reusable_execution is not None and binding_pools(facts.memory):
+        yield from refusals(facts)
+
+
 SEVERAL_POOLS = Rule(
     id="binding.several-pools",
     summary="All bindings of a plan are in one pool.",
@@ -32,68 +39,6 @@ SEVERAL_POOLS = Rule(
     severity="warning",
     example=Example("problem", {"/dynamic_descriptors/7/alignment_bytes": 128}),
 )
-POOL_CONTRACT = Rule(
-    id="binding.pool-contract",
-    summary="The binding pool holds nothing but contiguous u8 bindings, and never reuses bytes.",
-    why="Captured programs hold fixed addresses into the arena: anything that moves or shares "
-    "bytes there changes what a captured program reads.",
-    fix="Store bindings contiguously, apart from other resources.",
-    source=COMPILE,
-    severity="warning",
-    example=Example(
-        "problem",
-        {
-            "/dynamic_descriptors/6/storage/profile": {
-                "allocator": {"fixed_block_arena": {"block_bytes": 4096}},
-                "view": {"paged_regions": {"block_bytes": 4096}},
-            },
-            "/dynamic_descriptors/7/storage/profile": {
-                "allocator": {"fixed_block_arena": {"block_bytes": 4096}},
-                "view": {"paged_regions": {"block_bytes": 4096}},
-            },
-        },
-    ),
-)
-NOT_ONCE = Rule(
-    id="binding.not-once",
-    summary="Every invocation resource is live in exactly one node.",
-    why="A submission wave has one place for each; a second use would have no place.",
-    fix="Give each node that uses it an invocation resource of its own.",
-    source="format description, program bindings",
-    severity="warning",
-    example=Example("problem", {"/nodes/4/resources/-": "binding/attention"}),
-)
-OWNER = Rule(
-    id="binding.owner",
-    summary="A binding is owned and listed by the node that its kind names, and by none else.",
-    why="A node without its slot would read another node's arguments.",
-    fix="Set the node's `binding_resource` and list the resource.",
-    source=COMPILE,
-    judgment="safety",
-    example=Example("fragment", {"/nodes/5/binding_resource": DELETE}),
-)
-ARENA = Rule(
-    id="binding.arena",
-    summary="Slots are not empty, aligned, end to end from 0, and cover the arena exactly.",
-    why="A gap shifts every later slot; an overlap lets one node overwrite another's arguments.",
-    fix="Give all bindings the same alignment, in order of plan.",
-    source=COMPILE,
-    judgment="safety",
-)
-OVERFLOW = Rule(
-    id="binding.arena-overflow",
-    summary="The arena's size fits u64.",
-    why="A size that wraps gives an arena that is too small.",
-    fix="Lower the bindings' demands.",
-    source=COMPILE,
-    judgment="safety",
-)
-
-
-def check(facts: Facts) -> Iterator[Finding]:
-    """All binding rules of a plan that has bindings and reusable execution to compile them for."""
-    if facts.memory.reusable_execution is not None and binding_pools(facts.memory):
-        yield from refusals(facts)
 
 
 def refusals(facts: Facts) -> Iterator[Finding]:
@@ -124,6 +69,17 @@ def refusals(facts: Facts) -> Iterator[Finding]:
             yield from _check_arenas(facts, pool, f"{at}/{index}")
 
 
+NOT_ONCE = Rule(
+    id="binding.not-once",
+    summary="Every invocation resource is live in exactly one node.",
+    why="A submission wave has one place for each; a second use would have no place.",
+    fix="Give each node that uses it an invocation resource of its own.",
+    source="format description, program bindings",
+    severity="warning",
+    example=Example("problem", {"/nodes/4/resources/-": "binding/attention"}),
+)
+
+
 def _check_once(facts: Facts) -> Iterator[Finding]:
     assert facts.order is not None
     for resource, row in facts.descriptors.items():
@@ -135,6 +91,30 @@ def _check_once(facts: Facts) -> Iterator[Finding]:
                     f"invocation resource `{resource}` is used by {len(users):,} nodes: {nodes}",
                     facts.place_of(resource),
                 )
+
+
+POOL_CONTRACT = Rule(
+    id="binding.pool-contract",
+    summary="The binding pool holds nothing but contiguous u8 bindings, and never reuses bytes.",
+    why="Captured programs hold fixed addresses into the arena: anything that moves or shares "
+    "bytes there changes what a captured program reads.",
+    fix="Store bindings contiguously, apart from other resources.",
+    source=COMPILE,
+    severity="warning",
+    example=Example(
+        "problem",
+        {
+            "/dynamic_descriptors/6/storage/profile": {
+                "allocator": {"fixed_block_arena": {"block_bytes": 4096}},
+                "view": {"paged_regions": {"block_bytes": 4096}},
+            },
+            "/dynamic_descriptors/7/storage/profile": {
+                "allocator": {"fixed_block_arena": {"block_bytes": 4096}},
+                "view": {"paged_regions": {"block_bytes": 4096}},
+            },
+        },
+    ),
+)
 
 
 def _check_contract(facts: Facts, pool: DynamicPool, at: str) -> Iterator[Finding]:
@@ -164,6 +144,17 @@ def _check_contract(facts: Facts, pool: DynamicPool, at: str) -> Iterator[Findin
         yield POOL_CONTRACT.finding(
             f"binding pool `{short(pool.pool_id)}` has {', '.join(wrong)}", at
         )
+
+
+OWNER = Rule(
+    id="binding.owner",
+    summary="A binding is owned and listed by the node that its kind names, and by none else.",
+    why="A node without its slot would read another node's arguments.",
+    fix="Set the node's `binding_resource` and list the resource.",
+    source=COMPILE,
+    judgment="safety",
+    example=Example("fragment", {"/nodes/5/binding_resource": DELETE}),
+)
 
 
 def _check_owners(facts: Facts, pool: DynamicPool) -> Iterator[Finding]:
@@ -200,6 +191,24 @@ def _check_owners(facts: Facts, pool: DynamicPool) -> Iterator[Finding]:
                 f"`{node_id}` owns two bindings, `{owned[node_id]}` and `{resource}`", place
             )
         owned[node_id] = resource
+
+
+ARENA = Rule(
+    id="binding.arena",
+    summary="Slots are not empty, aligned, end to end from 0, and cover the arena exactly.",
+    why="A gap shifts every later slot; an overlap lets one node overwrite another's arguments.",
+    fix="Give all bindings the same alignment, in order of plan.",
+    source=COMPILE,
+    judgment="safety",
+)
+OVERFLOW = Rule(
+    id="binding.arena-overflow",
+    summary="The arena's size fits u64.",
+    why="A size that wraps gives an arena that is too small.",
+    fix="Lower the bindings' demands.",
+    source=COMPILE,
+    judgment="safety",
+)
 
 
 def _check_arenas(facts: Facts, pool: DynamicPool, at: str) -> Iterator[Finding]:

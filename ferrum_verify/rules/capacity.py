@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 VALIDATE = "seed 000, MemoryPlan::validate"
 FROM_CORE = "seed 000, from_core_with_completion_retention"
+MINIMA = (
+    "minimum_request_bytes",
+    "minimum_sequence_bytes",
+    "minimum_step_bytes",
+    "minimum_invocation_peak_bytes",
+)
 
 ZERO_DEVICE = Rule(
     id="capacity.zero-device",
@@ -50,15 +56,6 @@ RESERVE = Rule(
     source=VALIDATE,
     example=Example("problem", {"/reserve_bytes": 1048576}),
 )
-USABLE = Rule(
-    id="capacity.usable-mismatch",
-    summary="The usable bytes are the policy's capacity less the reserve.",
-    why="More usable bytes than that eat into the reserve, which the runtime needs itself.",
-    fix="Recompute `usable_capacity_bytes`.",
-    source=VALIDATE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/usable_capacity_bytes": 1048576}),
-)
 ZERO_SEQUENCES = Rule(
     id="capacity.zero-sequences",
     summary="At least one sequence may be active.",
@@ -67,33 +64,36 @@ ZERO_SEQUENCES = Rule(
     source="seed 000, validate_active_sequence_ceiling",
     example=Example("problem", {"/maximum_active_sequences": 0}),
 )
-MINIMUM_SUM = Rule(
-    id="capacity.minimum-mismatch",
-    summary="Each of the plan's four minima is the sum of that minimum over its pools.",
-    why="Admission compares these totals with what is free: too small a one admits a request "
-    "that then starves.",
-    fix="Recompute the total from the pools.",
-    source=VALIDATE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/minimum_step_bytes": 64}),
-)
-RUNNABLE_SUM = Rule(
-    id="capacity.runnable-mismatch",
-    summary="The minimum runnable request is the sum of the four minima.",
-    why="It is the least that must be free before a request is started.",
-    fix="Recompute `minimum_runnable_request_bytes`.",
-    source=VALIDATE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/minimum_runnable_request_bytes": 4096}),
-)
-CEILING_SUM = Rule(
-    id="capacity.ceiling-mismatch",
-    summary="The theoretical ceiling is the static bytes plus every pool's ceilings.",
-    why="It is the plan's evidence of its worst case, and what capacity planning reads.",
-    fix="Recompute `theoretical_ceiling_bytes`.",
-    source=VALIDATE,
-    example=Example("fragment", {"/memory/theoretical_ceiling_bytes": "4096"}),
-)
+
+
+def check_grant(plan: MemoryPlan | PlanningProblem, base: str) -> Iterator[Finding]:
+    """What a plan or problem says about device, policy and reserve, before any row."""
+    device, policy, reserve = (
+        plan.device_capacity_bytes,
+        plan.policy_capacity_bytes,
+        plan.reserve_bytes,
+    )
+    if device == 0:
+        yield ZERO_DEVICE.finding("the device has 0 bytes", f"{base}/device_capacity_bytes")
+    elif policy == 0:
+        yield ZERO_POLICY.finding("the policy grants 0 bytes", f"{base}/policy_capacity_bytes")
+    elif policy > device:
+        yield POLICY_EXCEEDS_DEVICE.finding(
+            f"the policy grants {policy:,} bytes, {policy - device:,} more than the device's "
+            f"{device:,}",
+            f"{base}/policy_capacity_bytes",
+        )
+    if policy and reserve >= policy:
+        yield RESERVE.finding(
+            f"the reserve of {reserve:,} bytes leaves nothing of the policy's {policy:,}",
+            f"{base}/reserve_bytes",
+        )
+    if plan.maximum_active_sequences == 0:
+        yield ZERO_SEQUENCES.finding(
+            "the plan is for 0 active sequences", f"{base}/maximum_active_sequences"
+        )
+
+
 OVERFLOW = Rule(
     id="capacity.total-overflow",
     summary="The plan's minima fit u64 and its ceiling u128.",
@@ -127,41 +127,6 @@ EXCEEDS = Rule(
     judgment="safety",
     example=Example("problem", {"/policy_capacity_bytes": 150000}),
 )
-
-MINIMA = (
-    "minimum_request_bytes",
-    "minimum_sequence_bytes",
-    "minimum_step_bytes",
-    "minimum_invocation_peak_bytes",
-)
-
-
-def check_grant(plan: MemoryPlan | PlanningProblem, base: str) -> Iterator[Finding]:
-    """What a plan or problem says about device, policy and reserve, before any row."""
-    device, policy, reserve = (
-        plan.device_capacity_bytes,
-        plan.policy_capacity_bytes,
-        plan.reserve_bytes,
-    )
-    if device == 0:
-        yield ZERO_DEVICE.finding("the device has 0 bytes", f"{base}/device_capacity_bytes")
-    elif policy == 0:
-        yield ZERO_POLICY.finding("the policy grants 0 bytes", f"{base}/policy_capacity_bytes")
-    elif policy > device:
-        yield POLICY_EXCEEDS_DEVICE.finding(
-            f"the policy grants {policy:,} bytes, {policy - device:,} more than the device's "
-            f"{device:,}",
-            f"{base}/policy_capacity_bytes",
-        )
-    if policy and reserve >= policy:
-        yield RESERVE.finding(
-            f"the reserve of {reserve:,} bytes leaves nothing of the policy's {policy:,}",
-            f"{base}/reserve_bytes",
-        )
-    if plan.maximum_active_sequences == 0:
-        yield ZERO_SEQUENCES.finding(
-            "the plan is for 0 active sequences", f"{base}/maximum_active_sequences"
-        )
 
 
 def check_bounds(
@@ -214,6 +179,17 @@ def check_bounds(
         )
 
 
+USABLE = Rule(
+    id="capacity.usable-mismatch",
+    summary="The usable bytes are the policy's capacity less the reserve.",
+    why="More usable bytes than that eat into the reserve, which the runtime needs itself.",
+    fix="Recompute `usable_capacity_bytes`.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/usable_capacity_bytes": 1048576}),
+)
+
+
 def check(facts: Facts) -> Iterator[Finding]:
     """All capacity rules of a memory plan."""
     memory, base = facts.memory, facts.subject.places.memory
@@ -237,6 +213,35 @@ def check(facts: Facts) -> Iterator[Finding]:
     if any(finding.rule == OVERFLOW.id for finding in broken):
         return
     yield from _check_sums(facts)
+
+
+MINIMUM_SUM = Rule(
+    id="capacity.minimum-mismatch",
+    summary="Each of the plan's four minima is the sum of that minimum over its pools.",
+    why="Admission compares these totals with what is free: too small a one admits a request "
+    "that then starves.",
+    fix="Recompute the total from the pools.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/minimum_step_bytes": 64}),
+)
+RUNNABLE_SUM = Rule(
+    id="capacity.runnable-mismatch",
+    summary="The minimum runnable request is the sum of the four minima.",
+    why="It is the least that must be free before a request is started.",
+    fix="Recompute `minimum_runnable_request_bytes`.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/minimum_runnable_request_bytes": 4096}),
+)
+CEILING_SUM = Rule(
+    id="capacity.ceiling-mismatch",
+    summary="The theoretical ceiling is the static bytes plus every pool's ceilings.",
+    why="It is the plan's evidence of its worst case, and what capacity planning reads.",
+    fix="Recompute `theoretical_ceiling_bytes`.",
+    source=VALIDATE,
+    example=Example("fragment", {"/memory/theoretical_ceiling_bytes": "4096"}),
+)
 
 
 def _check_sums(facts: Facts) -> Iterator[Finding]:

@@ -23,29 +23,9 @@ if TYPE_CHECKING:
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
 _NODE = "/plan/payload/nodes/2"
-_LINEAR = {"allocator": "linear_arena", "view": "contiguous"}
-_PAGED = {
-    "allocator": {"fixed_block_arena": {"block_bytes": 256}},
-    "view": {"paged_regions": {"block_bytes": 256}},
-}
+# The profiles that a provider accepts at each of its ports, by their blocks.
+_AcceptedBlocks: TypeAlias = dict[tuple[str, int], set[tuple[int, int]]]
 
-DEVICE = Rule(
-    id="contract.device-differs",
-    summary="The plan was compiled for another device, runtime or memory size than the catalog's.",
-    why="Kernels, alignment and capacity belong to one device: elsewhere the plan may not load, "
-    "or ask for memory that is not there.",
-    fix="Compile the plan for the catalog's device.",
-    source=_FORMAT,
-    example=Example("bundle", {"/plan/payload/device_id": "device.other.0"}),
-)
-UNKNOWN_OPERATION = Rule(
-    id="contract.unknown-operation",
-    summary="A node runs an operation, or a version of one, that the catalog does not have.",
-    why="There is no kernel for it on the device.",
-    fix="Compile the plan against a catalog that has the operation.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODE}/operation_version/minor": 7}),
-)
 NOT_OFFERED = Rule(
     id="contract.provider-not-offered",
     summary="A node's selected provider is not among the operation's providers in the catalog.",
@@ -54,72 +34,6 @@ NOT_OFFERED = Rule(
     source=_FORMAT,
     example=Example("bundle", {"/catalog/providers/operation.embed": []}),
 )
-IMPLEMENTATION = Rule(
-    id="contract.provider-differs",
-    summary="A node was compiled for another build of its provider, or another estimator, than "
-    "the catalog's.",
-    why="Another build may need more workspace, or compute other bits; the plan's promises are "
-    "those of the build that it was compiled with.",
-    fix="Compile the plan again with the provider at hand.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODE}/provider_implementation_fingerprint": "0" * 64}),
-)
-CAPABILITY = Rule(
-    id="contract.missing-capability",
-    summary="A node's provider lacks a capability that the node or its operation requires.",
-    why="The kernel uses an instruction or feature that is not there.",
-    fix="Select a provider that has the capability.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODE}/required_capabilities": ["capability.absent"]}),
-)
-STORAGE = Rule(
-    id="contract.storage-not-accepted",
-    summary="A value lies in storage that the node's provider does not accept at that port.",
-    why="A kernel that expects contiguous bytes walks past the end of the first page.",
-    fix="Store the value as the provider accepts it, or select another provider.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            "/catalog/providers/operation.embed/0/dynamic_storage_bindings/0/storage"
-            "/accepted_profiles": [_PAGED]
-        },
-    ),
-)
-NOT_ON_DEVICE = Rule(
-    id="contract.storage-not-offered",
-    summary="A dynamic resource is stored in a way that the device does not offer.",
-    why="The device has no allocator for it, so the first request fails.",
-    fix="Use one of the device's dynamic storage profiles.",
-    source=_FORMAT,
-    example=Example("bundle", {"/catalog/device/dynamic_storage_profiles": [_LINEAR]}),
-)
-REQUIREMENT = Rule(
-    id="contract.workspace-requirement",
-    summary="An estimate has a workspace that the operation forbids, or lacks a required one.",
-    why="The operation's contract says what its kernels get beside their values. A provider that "
-    "asks for other workspaces was written for another contract.",
-    fix="Ask the provider for an estimate that keeps to the operation's contract.",
-    source=_FORMAT,
-    example=Example(
-        "bundle", {"/catalog/operations/operation.head/resources/scratch": "forbidden"}
-    ),
-)
-VALUE_ALIGNMENT = Rule(
-    id="contract.value-alignment",
-    summary="A provider aligns values to less than its operation requires.",
-    why="The kernels of an operation may count on its minimum: they load vectors from aligned "
-    "addresses, and fault at a smaller alignment.",
-    fix="Have the provider's estimator ask for no less than the operation's minimum.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {"/catalog/operations/operation.embed/resources/minimum_value_alignment_bytes": 128},
-    ),
-)
-
-# The profiles that a provider accepts at each of its ports, by their blocks.
-_AcceptedBlocks: TypeAlias = dict[tuple[str, int], set[tuple[int, int]]]
 
 
 def check(
@@ -170,6 +84,17 @@ def check(
             yield from _check_storage(node, accepted[key], rows, place)
 
 
+DEVICE = Rule(
+    id="contract.device-differs",
+    summary="The plan was compiled for another device, runtime or memory size than the catalog's.",
+    why="Kernels, alignment and capacity belong to one device: elsewhere the plan may not load, "
+    "or ask for memory that is not there.",
+    fix="Compile the plan for the catalog's device.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/payload/device_id": "device.other.0"}),
+)
+
+
 def _check_device(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
     device, header, memory = catalog.device, subject.header, subject.memory
     facts: list[tuple[str, str, Any, Any]] = []
@@ -203,6 +128,17 @@ def _check_device(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Find
             )
 
 
+_LINEAR = {"allocator": "linear_arena", "view": "contiguous"}
+NOT_ON_DEVICE = Rule(
+    id="contract.storage-not-offered",
+    summary="A dynamic resource is stored in a way that the device does not offer.",
+    why="The device has no allocator for it, so the first request fails.",
+    fix="Use one of the device's dynamic storage profiles.",
+    source=_FORMAT,
+    example=Example("bundle", {"/catalog/device/dynamic_storage_profiles": [_LINEAR]}),
+)
+
+
 def _check_profiles(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
     assert subject.memory is not None
     offered = {profile.blocks for profile in catalog.device.dynamic_storage_profiles}
@@ -215,6 +151,16 @@ def _check_profiles(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Fi
                 pointer(subject.places.memory, "dynamic_descriptors", index, "storage", "profile"),
                 actual=row.storage.profile.to_wire(),
             )
+
+
+UNKNOWN_OPERATION = Rule(
+    id="contract.unknown-operation",
+    summary="A node runs an operation, or a version of one, that the catalog does not have.",
+    why="There is no kernel for it on the device.",
+    fix="Compile the plan against a catalog that has the operation.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODE}/operation_version/minor": 7}),
+)
 
 
 def _unknown_operation(node: PlanNode, operation: Operation | None, place: str) -> Finding:
@@ -231,6 +177,31 @@ def _unknown_operation(node: PlanNode, operation: Operation | None, place: str) 
         expected=operation.version.to_wire(),
         actual=node.operation_version.to_wire(),
     )
+
+
+REQUIREMENT = Rule(
+    id="contract.workspace-requirement",
+    summary="An estimate has a workspace that the operation forbids, or lacks a required one.",
+    why="The operation's contract says what its kernels get beside their values. A provider that "
+    "asks for other workspaces was written for another contract.",
+    fix="Ask the provider for an estimate that keeps to the operation's contract.",
+    source=_FORMAT,
+    example=Example(
+        "bundle", {"/catalog/operations/operation.head/resources/scratch": "forbidden"}
+    ),
+)
+VALUE_ALIGNMENT = Rule(
+    id="contract.value-alignment",
+    summary="A provider aligns values to less than its operation requires.",
+    why="The kernels of an operation may count on its minimum: they load vectors from aligned "
+    "addresses, and fault at a smaller alignment.",
+    fix="Have the provider's estimator ask for no less than the operation's minimum.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {"/catalog/operations/operation.embed/resources/minimum_value_alignment_bytes": 128},
+    ),
+)
 
 
 def _check_requirements(node: PlanNode, operation: Operation, place: str) -> Iterator[Finding]:
@@ -257,6 +228,26 @@ def _check_requirements(node: PlanNode, operation: Operation, place: str) -> Ite
             expected=minimum,
             actual=estimate.value_alignment_bytes,
         )
+
+
+IMPLEMENTATION = Rule(
+    id="contract.provider-differs",
+    summary="A node was compiled for another build of its provider, or another estimator, than "
+    "the catalog's.",
+    why="Another build may need more workspace, or compute other bits; the plan's promises are "
+    "those of the build that it was compiled with.",
+    fix="Compile the plan again with the provider at hand.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODE}/provider_implementation_fingerprint": "0" * 64}),
+)
+CAPABILITY = Rule(
+    id="contract.missing-capability",
+    summary="A node's provider lacks a capability that the node or its operation requires.",
+    why="The kernel uses an instruction or feature that is not there.",
+    fix="Select a provider that has the capability.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODE}/required_capabilities": ["capability.absent"]}),
+)
 
 
 def _check_provider(
@@ -311,6 +302,26 @@ def _accepted_blocks(provider: Provider) -> _AcceptedBlocks:
         (port.role, port.ordinal): {each.blocks for each in port.storage.accepted_profiles}
         for port in reversed(provider.dynamic_storage_bindings)
     }
+
+
+_PAGED = {
+    "allocator": {"fixed_block_arena": {"block_bytes": 256}},
+    "view": {"paged_regions": {"block_bytes": 256}},
+}
+STORAGE = Rule(
+    id="contract.storage-not-accepted",
+    summary="A value lies in storage that the node's provider does not accept at that port.",
+    why="A kernel that expects contiguous bytes walks past the end of the first page.",
+    fix="Store the value as the provider accepts it, or select another provider.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/catalog/providers/operation.embed/0/dynamic_storage_bindings/0/storage"
+            "/accepted_profiles": [_PAGED]
+        },
+    ),
+)
 
 
 def _check_storage(

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 _DERIVE = "seed 004, `derive_sequence_checkpoint`"
 _INPUTS = "/program/checkpoint_inputs"
 _OF_ATTENTION = "/catalog/providers/operation.attention/1/checkpoint_capability/completed_boundary"
-_BINDING = "/plan/payload/nodes/2/values/2/access"
-_EFFECT = "/plan/payload/nodes/2/state_effects/1/access"
-_OPERAND = "/catalog/operations/operation.attention/inputs/2/access"
 
 
 def _prefix_alignment(operation: str) -> str:
@@ -174,6 +171,10 @@ STATE_LAYOUT = Rule(
     severity="note",
     example=Example("bundle", {f"{_OF_ATTENTION}/state_ports/1/layout": "token_major_prefix"}),
 )
+
+_BINDING = "/plan/payload/nodes/2/values/2/access"
+_EFFECT = "/plan/payload/nodes/2/state_effects/1/access"
+_OPERAND = "/catalog/operations/operation.attention/inputs/2/access"
 WITHOUT_WRITER = Rule(
     id="checkpoint.state-without-writer",
     summary="No node writes a state.",
@@ -207,34 +208,6 @@ BOUNDARY_INTERSECTION = Rule(
     example=Example(
         "bundle",
         {_prefix_alignment("operation.embed"): 1 << 63, _prefix_alignment("operation.norm"): 3},
-    ),
-)
-NEVER_REACHABLE = Rule(
-    id="checkpoint.never-reachable",
-    summary="The first legal boundary lies beyond what the plan's states can hold.",
-    why="The plan claims to support checkpoints and can never take one: every prefix is computed "
-    "again, and nobody is told.",
-    fix="Lower the alignment or the minimum of the providers that the message names, or raise "
-    "the states' maximum tokens.",
-    source="seed 004, `intersect_boundaries`; the states' declared capacity",
-    severity="warning",
-    example=Example("bundle", {_prefix_alignment("operation.mixer"): 1024}),
-)
-BEYOND_ONE_STEP = Rule(
-    id="checkpoint.beyond-one-step",
-    summary="The first legal boundary has more tokens than the policy schedules in one step.",
-    why="A prefix that is computed in several steps is captured only if the engine counts them "
-    "as one span; sequences that run one step at a time never meet a boundary.",
-    fix="Lower the providers' alignment or minimum, or raise `maximum_scheduled_tokens`.",
-    source="seed 004, `intersect_boundaries`; the policy's `maximum_scheduled_tokens`",
-    severity="note",
-    example=Example(
-        "bundle",
-        {
-            _prefix_alignment("operation.mixer"): 256,
-            "/policy/admission/maximum_scheduled_tokens": 128,
-        },
-        also=("contract.policy-limit",),
     ),
 )
 
@@ -287,6 +260,36 @@ def check(subject: Subject) -> Iterator[Finding]:
     elif subject.header is not None:
         scheduled = subject.header.maximum_scheduled_tokens
     yield from _reach_findings(layout, scheduled, subject)
+
+
+NEVER_REACHABLE = Rule(
+    id="checkpoint.never-reachable",
+    summary="The first legal boundary lies beyond what the plan's states can hold.",
+    why="The plan claims to support checkpoints and can never take one: every prefix is computed "
+    "again, and nobody is told.",
+    fix="Lower the alignment or the minimum of the providers that the message names, or raise "
+    "the states' maximum tokens.",
+    source="seed 004, `intersect_boundaries`; the states' declared capacity",
+    severity="warning",
+    example=Example("bundle", {_prefix_alignment("operation.mixer"): 1024}),
+)
+BEYOND_ONE_STEP = Rule(
+    id="checkpoint.beyond-one-step",
+    summary="The first legal boundary has more tokens than the policy schedules in one step.",
+    why="A prefix that is computed in several steps is captured only if the engine counts them "
+    "as one span; sequences that run one step at a time never meet a boundary.",
+    fix="Lower the providers' alignment or minimum, or raise `maximum_scheduled_tokens`.",
+    source="seed 004, `intersect_boundaries`; the policy's `maximum_scheduled_tokens`",
+    severity="note",
+    example=Example(
+        "bundle",
+        {
+            _prefix_alignment("operation.mixer"): 256,
+            "/policy/admission/maximum_scheduled_tokens": 128,
+        },
+        also=("contract.policy-limit",),
+    ),
+)
 
 
 def _reach_findings(

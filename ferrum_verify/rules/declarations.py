@@ -32,15 +32,25 @@ _FORMAT = "format description, «Documents» (capability catalog)"
 _PROVIDERS = "format description, «Sequence checkpoints» (provider)"
 _FIRST = "/providers/operation.embed/0"
 
-MISPLACED = Rule(
-    id="contract.misplaced-declaration",
-    summary="An operation or provider of a catalog stands under another id than its own.",
-    why="The engine looks declarations up by key: it would run one operation under another's "
-    "contract.",
-    fix="File each declaration under its own id.",
-    source=_FORMAT,
-    example=Example("catalog", {f"{_FIRST}/operation_id": "operation.head"}),
-)
+
+class DeviceOffers(NamedTuple):
+    """What a catalog's device offers, ready to be compared with many providers."""
+
+    device_id: str
+    capabilities: frozenset[str]
+    profiles: frozenset[tuple[int, int]]
+
+
+def offers(catalog: CapabilityCatalog) -> DeviceOffers:
+    """What the catalog's device offers."""
+    device = catalog.device
+    return DeviceOffers(
+        device.id,
+        frozenset(device.capabilities),
+        frozenset(profile.blocks for profile in device.dynamic_storage_profiles),
+    )
+
+
 UNKNOWN_OPERATION = Rule(
     id="contract.provided-operation-unknown",
     summary="A catalog lists providers of an operation that it does not have.",
@@ -61,23 +71,6 @@ DUPLICATE_PROVIDER = Rule(
         {"/providers/operation.attention/0/provider_id": "provider.attention.reference"},
     ),
 )
-DUPLICATE_PORT = Rule(
-    id="contract.duplicate-port",
-    summary="A provider declares twice which storage it accepts at one port.",
-    why="The engine takes the first declaration it finds, so the second is never honoured.",
-    fix="Merge the two into one list of accepted profiles.",
-    source=_PROVIDERS,
-    example=Example("catalog", {f"{_FIRST}/dynamic_storage_bindings/1/ordinal": 0}),
-)
-UNKNOWN_PORT = Rule(
-    id="contract.unknown-port",
-    summary="A provider speaks of an input or output that its operation does not have.",
-    why="What is declared for a port that is never bound protects nothing; most likely the "
-    "provider was written for another version of the operation.",
-    fix="Declare storage and state for the operation's own ports.",
-    source=_PROVIDERS,
-    example=Example("catalog", {f"{_FIRST}/dynamic_storage_bindings/1/ordinal": 7}),
-)
 ILLEGAL_PROFILE = Rule(
     id="contract.illegal-profile",
     summary="A storage profile in a catalog or estimate is none that the engine has.",
@@ -95,70 +88,6 @@ ILLEGAL_PROFILE = Rule(
         },
     ),
 )
-STATE_PORT = Rule(
-    id="contract.state-port-storage",
-    summary="A provider promises checkpoints of a state in storage that it does not accept there.",
-    why="The promise can never be kept: the state is never stored in that way, and every plan "
-    "that selects the provider loses its checkpoints.",
-    fix="Make the storage profile of the state port one that the provider accepts at the port.",
-    source="seed 004, `derive_sequence_checkpoint` (`InvalidStatePort`)",
-    example=Example(
-        "catalog",
-        {
-            "/providers/operation.attention/1/checkpoint_capability/completed_boundary"
-            "/state_ports/0/storage_profile": {"allocator": "linear_arena", "view": "contiguous"}
-        },
-    ),
-)
-OPERATION_ALIGNMENT = Rule(
-    id="contract.operation-alignment",
-    summary="An operation's minimum value alignment is no power of two.",
-    why="No allocator can place values at such an alignment.",
-    fix="Ask for a power of two.",
-    source=_FORMAT,
-    example=Example(
-        "catalog", {"/operations/operation.embed/resources/minimum_value_alignment_bytes": 24}
-    ),
-)
-ALIAS_TARGET = Rule(
-    id="contract.alias-target",
-    summary="An operation's output aliases an input that the operation does not have.",
-    why="An output that must take the bytes of an input that is not there has no bytes at all.",
-    fix="Name an input of the operation.",
-    source="format description, «Sequence checkpoints» (alias policy)",
-    example=Example(
-        "catalog",
-        {"/operations/operation.residual/outputs/0/alias": {"must_alias": {"tensor_index": 5}}},
-    ),
-)
-UNSELECTABLE = Rule(
-    id="contract.unselectable-provider",
-    summary="A provider can never be selected on the catalog's device.",
-    why="A provider that is built and shipped but never chosen is usually one whose declaration "
-    "has a mistake; plans silently run on another.",
-    fix="Correct the declaration, or drop the provider from this device's catalog.",
-    source=_FORMAT,
-    severity="note",
-    example=Example("catalog", {f"{_FIRST}/device_id": "device.other.0"}),
-)
-
-
-class DeviceOffers(NamedTuple):
-    """What a catalog's device offers, ready to be compared with many providers."""
-
-    device_id: str
-    capabilities: frozenset[str]
-    profiles: frozenset[tuple[int, int]]
-
-
-def offers(catalog: CapabilityCatalog) -> DeviceOffers:
-    """What the catalog's device offers."""
-    device = catalog.device
-    return DeviceOffers(
-        device.id,
-        frozenset(device.capabilities),
-        frozenset(profile.blocks for profile in device.dynamic_storage_profiles),
-    )
 
 
 def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
@@ -203,6 +132,29 @@ def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
             )
 
 
+OPERATION_ALIGNMENT = Rule(
+    id="contract.operation-alignment",
+    summary="An operation's minimum value alignment is no power of two.",
+    why="No allocator can place values at such an alignment.",
+    fix="Ask for a power of two.",
+    source=_FORMAT,
+    example=Example(
+        "catalog", {"/operations/operation.embed/resources/minimum_value_alignment_bytes": 24}
+    ),
+)
+ALIAS_TARGET = Rule(
+    id="contract.alias-target",
+    summary="An operation's output aliases an input that the operation does not have.",
+    why="An output that must take the bytes of an input that is not there has no bytes at all.",
+    fix="Name an input of the operation.",
+    source="format description, «Sequence checkpoints» (alias policy)",
+    example=Example(
+        "catalog",
+        {"/operations/operation.residual/outputs/0/alias": {"must_alias": {"tensor_index": 5}}},
+    ),
+)
+
+
 def _check_operation(operation_id: str, operation: Operation, place: str) -> Iterator[Finding]:
     if operation.id != operation_id:
         yield _misplaced("Operation", operation.id, operation_id, f"{place}/id")
@@ -224,10 +176,41 @@ def _check_operation(operation_id: str, operation: Operation, place: str) -> Ite
             )
 
 
+MISPLACED = Rule(
+    id="contract.misplaced-declaration",
+    summary="An operation or provider of a catalog stands under another id than its own.",
+    why="The engine looks declarations up by key: it would run one operation under another's "
+    "contract.",
+    fix="File each declaration under its own id.",
+    source=_FORMAT,
+    example=Example("catalog", {f"{_FIRST}/operation_id": "operation.head"}),
+)
+
+
 def _misplaced(what: str, own: str, key: str, where: str) -> Finding:
     return MISPLACED.finding(
         f"{what} {own} stands under the id {key}.", where, expected=key, actual=own
     )
+
+
+DUPLICATE_PORT = Rule(
+    id="contract.duplicate-port",
+    summary="A provider declares twice which storage it accepts at one port.",
+    why="The engine takes the first declaration it finds, so the second is never honoured.",
+    fix="Merge the two into one list of accepted profiles.",
+    source=_PROVIDERS,
+    example=Example("catalog", {f"{_FIRST}/dynamic_storage_bindings/1/ordinal": 0}),
+)
+UNSELECTABLE = Rule(
+    id="contract.unselectable-provider",
+    summary="A provider can never be selected on the catalog's device.",
+    why="A provider that is built and shipped but never chosen is usually one whose declaration "
+    "has a mistake; plans silently run on another.",
+    fix="Correct the declaration, or drop the provider from this device's catalog.",
+    source=_FORMAT,
+    severity="note",
+    example=Example("catalog", {f"{_FIRST}/device_id": "device.other.0"}),
+)
 
 
 def _check_provider(
@@ -275,6 +258,23 @@ def _check_provider(
         )
 
 
+STATE_PORT = Rule(
+    id="contract.state-port-storage",
+    summary="A provider promises checkpoints of a state in storage that it does not accept there.",
+    why="The promise can never be kept: the state is never stored in that way, and every plan "
+    "that selects the provider loses its checkpoints.",
+    fix="Make the storage profile of the state port one that the provider accepts at the port.",
+    source="seed 004, `derive_sequence_checkpoint` (`InvalidStatePort`)",
+    example=Example(
+        "catalog",
+        {
+            "/providers/operation.attention/1/checkpoint_capability/completed_boundary"
+            "/state_ports/0/storage_profile": {"allocator": "linear_arena", "view": "contiguous"}
+        },
+    ),
+)
+
+
 def _check_state_ports(
     provider: Provider, contract: ProviderContract, operation: Operation | None, place: str
 ) -> Iterator[Finding]:
@@ -300,6 +300,17 @@ def _check_state_ports(
 
 def _has_port(operation: Operation, role: Role, ordinal: int) -> bool:
     return ordinal < len(operation.inputs if role == "input" else operation.outputs)
+
+
+UNKNOWN_PORT = Rule(
+    id="contract.unknown-port",
+    summary="A provider speaks of an input or output that its operation does not have.",
+    why="What is declared for a port that is never bound protects nothing; most likely the "
+    "provider was written for another version of the operation.",
+    fix="Declare storage and state for the operation's own ports.",
+    source=_PROVIDERS,
+    example=Example("catalog", {f"{_FIRST}/dynamic_storage_bindings/1/ordinal": 7}),
+)
 
 
 def _unknown_port(

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
 _ESTIMATE = "/plan/payload/nodes/2/provider_resources"
-
 OTHER_PROVIDER = Rule(
     id="contract.estimate-of-other-provider",
     summary="A node's estimate was given by another provider than the selected one.",

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.subject import Subject
 
 GRAPH = "format description, graph rules"
-
 DUPLICATE_NODE = Rule(
     id="graph.duplicate-node",
     summary="Node ids are unique.",
@@ -24,14 +23,6 @@ DUPLICATE_NODE = Rule(
     fix="Rename one of the nodes.",
     source=GRAPH,
     example=Example("problem", {"/nodes/5/id": "node/embed"}),
-)
-UNKNOWN_DEPENDENCY = Rule(
-    id="graph.unknown-dependency",
-    summary="A dependency names a node of the plan.",
-    why="The node would wait for something that never completes.",
-    fix="Correct the id, or remove the dependency.",
-    source=GRAPH,
-    example=Example("problem", {"/nodes/5/dependencies": ["node/lost"]}),
 )
 LATER_DEPENDENCY = Rule(
     id="graph.later-dependency",
@@ -75,16 +66,6 @@ UNKNOWN_RESOURCE = Rule(
     judgment="safety",
     example=Example("problem", {"/nodes/4/resources/-": "act/lost"}),
 )
-NODES_MISSING = Rule(
-    id="graph.nodes-missing",
-    summary="Order can be judged: the document has nodes.",
-    why="A memory plan alone says which resources share bytes, but not whether they may.",
-    fix="Audit the execution plan, or a fragment with the nodes.",
-    source="format description, documents",
-    severity="warning",
-    undecided=True,
-    example=Example("memory-plan", {}),
-)
 TOO_MANY_NODES = Rule(
     id="graph.too-many-nodes",
     summary=f"Order can be judged: the document has at most {MAXIMUM_NODES:,} nodes.",
@@ -94,6 +75,16 @@ TOO_MANY_NODES = Rule(
     source="a limit of this verifier",
     severity="warning",
     undecided=True,
+)
+NODES_MISSING = Rule(
+    id="graph.nodes-missing",
+    summary="Order can be judged: the document has nodes.",
+    why="A memory plan alone says which resources share bytes, but not whether they may.",
+    fix="Audit the execution plan, or a fragment with the nodes.",
+    source="format description, documents",
+    severity="warning",
+    undecided=True,
+    example=Example("memory-plan", {}),
 )
 
 
@@ -159,6 +150,16 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
         yield TOO_MANY_NODES.finding(
             f"the plan has {len(nodes):,} nodes, so what depends on order was not judged", at
         )
+
+
+UNKNOWN_DEPENDENCY = Rule(
+    id="graph.unknown-dependency",
+    summary="A dependency names a node of the plan.",
+    why="The node would wait for something that never completes.",
+    fix="Correct the id, or remove the dependency.",
+    source=GRAPH,
+    example=Example("problem", {"/nodes/5/dependencies": ["node/lost"]}),
+)
 
 
 def _check_dependencies(

@@ -23,44 +23,6 @@ _FORMAT = "execution-plan format, «Canonical fingerprints»"
 _PAYLOAD = "/plan/payload"
 _ZERO = "0" * 64
 
-PLAN_HASH = Rule(
-    id="integrity.plan-hash",
-    summary="`plan_hash` is not the hash of the payload.",
-    why="The hash is how a running engine, its caches and its captured programs know a plan. A "
-    "payload that was edited after it was hashed is another plan under the old name.",
-    fix="Let the engine compile the plan again; do not edit a compiled plan.",
-    source=_FORMAT,
-    example=Example("bundle", {"/plan/plan_hash": _ZERO}),
-)
-PLAN_ID = Rule(
-    id="integrity.plan-id",
-    summary="`plan_id` is not `plan/sha256/` and the hash of the payload.",
-    why="Logs, caches and checkpoints name a plan by its id; a forged one points them at a plan "
-    "that they never saw.",
-    fix="Write the id that belongs to the hash.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_PAYLOAD}/plan_id": f"plan/sha256/{_ZERO}"}),
-)
-ESTIMATE = Rule(
-    id="integrity.estimate-fingerprint",
-    summary="A node's `estimate_fingerprint` is not the hash of its provider's estimate.",
-    why="The estimate bounds what the kernel writes. One that was edited after the provider gave "
-    "it may promise less memory than the kernel takes.",
-    fix="Ask the provider's estimator again and keep its answer as it is.",
-    source=_FORMAT,
-    example=Example(
-        "bundle", {f"{_PAYLOAD}/nodes/0/provider_resources/estimate_fingerprint": _ZERO}
-    ),
-)
-NOT_CANONICAL = Rule(
-    id="integrity.not-canonical",
-    summary="A list that stands for a set does not strictly ascend, or holds an entry twice.",
-    why="Two spellings of one plan have two hashes, and the engine refuses the second.",
-    fix="Sort the list and keep each entry once.",
-    source="execution-plan format, «Execution-plan rules» (nothing non-canonical)",
-    example=Example("bundle", {f"{_PAYLOAD}/quantization_formats": ["gptq", "awq"]}),
-)
-
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Findings of all integrity rules."""
@@ -79,6 +41,17 @@ def estimate_holds(subject: Subject, index: int) -> bool:
     estimate = subject.raw["plan"]["payload"]["nodes"][index]["provider_resources"]
     rest = {key: value for key, value in estimate.items() if key != "estimate_fingerprint"}
     return differing_fingerprint(estimate["estimate_fingerprint"], rest) is None
+
+
+PLAN_HASH = Rule(
+    id="integrity.plan-hash",
+    summary="`plan_hash` is not the hash of the payload.",
+    why="The hash is how a running engine, its caches and its captured programs know a plan. A "
+    "payload that was edited after it was hashed is another plan under the old name.",
+    fix="Let the engine compile the plan again; do not edit a compiled plan.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/plan_hash": _ZERO}),
+)
 
 
 def _check_plan_hash(plan: Any, subject: Subject) -> Iterator[Finding]:
@@ -107,6 +80,17 @@ def _check_plan_hash(plan: Any, subject: Subject) -> Iterator[Finding]:
         yield _plan_id(plan_id, expected_id, subject)
 
 
+PLAN_ID = Rule(
+    id="integrity.plan-id",
+    summary="`plan_id` is not `plan/sha256/` and the hash of the payload.",
+    why="Logs, caches and checkpoints name a plan by its id; a forged one points them at a plan "
+    "that they never saw.",
+    fix="Write the id that belongs to the hash.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_PAYLOAD}/plan_id": f"plan/sha256/{_ZERO}"}),
+)
+
+
 def _plan_id(actual: str, expected: str, subject: Subject) -> Finding:
     return PLAN_ID.finding(
         f"The plan's id is {actual}, but the payload's hash makes it {expected}.",
@@ -114,6 +98,19 @@ def _plan_id(actual: str, expected: str, subject: Subject) -> Finding:
         expected=expected,
         actual=actual,
     )
+
+
+ESTIMATE = Rule(
+    id="integrity.estimate-fingerprint",
+    summary="A node's `estimate_fingerprint` is not the hash of its provider's estimate.",
+    why="The estimate bounds what the kernel writes. One that was edited after the provider gave "
+    "it may promise less memory than the kernel takes.",
+    fix="Ask the provider's estimator again and keep its answer as it is.",
+    source=_FORMAT,
+    example=Example(
+        "bundle", {f"{_PAYLOAD}/nodes/0/provider_resources/estimate_fingerprint": _ZERO}
+    ),
+)
 
 
 def _check_estimates(subject: Subject) -> Iterator[Finding]:
@@ -128,6 +125,16 @@ def _check_estimates(subject: Subject) -> Iterator[Finding]:
                 pointer(subject.places.nodes, index, "provider_resources", "estimate_fingerprint"),
                 actual=node.provider_resources.estimate_fingerprint,
             )
+
+
+NOT_CANONICAL = Rule(
+    id="integrity.not-canonical",
+    summary="A list that stands for a set does not strictly ascend, or holds an entry twice.",
+    why="Two spellings of one plan have two hashes, and the engine refuses the second.",
+    fix="Sort the list and keep each entry once.",
+    source="execution-plan format, «Execution-plan rules» (nothing non-canonical)",
+    example=Example("bundle", {f"{_PAYLOAD}/quantization_formats": ["gptq", "awq"]}),
+)
 
 
 def _check_canonical(subject: Subject) -> Iterator[Finding]:

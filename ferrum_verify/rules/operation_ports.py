@@ -16,37 +16,6 @@ if TYPE_CHECKING:
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
 
-PORTS = Rule(
-    id="contract.ports-differ",
-    summary="A node does not bind exactly the inputs and outputs of its operation.",
-    why="A kernel gets one argument for each port; a missing one is a null pointer, and one too "
-    "many shifts the others.",
-    fix="Bind each input and output of the operation once.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            "/catalog/operations/operation.embed/inputs/-": {
-                "dimensions": [{"exact": 1}],
-                "element_types": ["f32"],
-                "layouts": ["contiguous"],
-                "access": "read",
-                "alias": "no_alias",
-            }
-        },
-    ),
-)
-PORT = Rule(
-    id="contract.port-differs",
-    summary="A node binds a value to a port that accepts another access, alias, element type or "
-    "shape.",
-    why="The kernel treats the bytes as its contract says: as another type, or writing what the "
-    "plan believes is only read.",
-    fix="Bind a value that the operation's contract accepts there.",
-    source=_FORMAT,
-    example=Example("bundle", {"/plan/payload/nodes/0/values/0/access": "read_write"}),
-)
-
 
 @dataclass(frozen=True, slots=True)
 class _AcceptedPort:
@@ -96,6 +65,38 @@ def _exact(dimension: Dimension) -> int | None:
     # Other forms than an exact dimension are not part of the described format.
     exact = dimension.get("exact") if isinstance(dimension, dict) else None
     return exact if isinstance(exact, int) else None
+
+
+PORTS = Rule(
+    id="contract.ports-differ",
+    summary="A node does not bind exactly the inputs and outputs of its operation.",
+    why="A kernel gets one argument for each port; a missing one is a null pointer, and one too "
+    "many shifts the others.",
+    fix="Bind each input and output of the operation once.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/catalog/operations/operation.embed/inputs/-": {
+                "dimensions": [{"exact": 1}],
+                "element_types": ["f32"],
+                "layouts": ["contiguous"],
+                "access": "read",
+                "alias": "no_alias",
+            }
+        },
+    ),
+)
+PORT = Rule(
+    id="contract.port-differs",
+    summary="A node binds a value to a port that accepts another access, alias, element type or "
+    "shape.",
+    why="The kernel treats the bytes as its contract says: as another type, or writing what the "
+    "plan believes is only read.",
+    fix="Bind a value that the operation's contract accepts there.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/payload/nodes/0/values/0/access": "read_write"}),
+)
 
 
 def check_node(node: PlanNode, accepted: AcceptedPorts, place: str) -> Iterator[Finding]:

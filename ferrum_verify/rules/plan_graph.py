@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _FORMAT = "execution-plan format, «Execution-plan rules»"
 _NODES = "/plan/payload/nodes"
 
+PARTS = ("scratch", "binding", "persistent")
+"""The workspaces that a provider may ask for, in the order of the format."""
+
 NO_NODES = Rule(
     id="graph.no-nodes",
     summary="An execution plan has no nodes.",
@@ -55,67 +58,6 @@ NO_SCHEDULED_TOKENS = Rule(
         {"/plan/payload/maximum_scheduled_tokens": 0},
     ),
 )
-RESOURCES_DIFFER = Rule(
-    id="graph.resources-differ",
-    summary="A node's `resources` are not those of its values and workspaces.",
-    why="Liveness and Step slots are derived from `resources`. A resource that the node uses and "
-    "does not list may be handed to another node while this one still works on it; one that it "
-    "lists and does not use is kept alive for nothing.",
-    fix="List exactly the resources of the node's storage components and its scratch, binding "
-    "and persistent resources, each once, ascending.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODES}/1/resources/0": DELETE}),
-)
-WORKSPACE_MISSING = Rule(
-    id="graph.workspace-missing",
-    summary="The provider asks for a workspace and the node names no resource for it.",
-    why="The kernel would be launched with a workspace pointer that nothing backs.",
-    fix="Give the node the resource that was planned for the estimate.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODES}/2/scratch_resource": None}),
-)
-WORKSPACE_UNESTIMATED = Rule(
-    id="graph.workspace-unestimated",
-    summary="A node names a workspace resource that its provider did not ask for.",
-    why="Memory is held for a workspace that no kernel uses, and no estimate bounds its size.",
-    fix="Drop the resource, or ask the provider for an estimate that has this part.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODES}/5/provider_resources/scratch": None}),
-)
-UNREFERENCED = Rule(
-    id="graph.unreferenced-resource",
-    summary="A static or dynamic row of the memory plan is used by no node.",
-    why="Its bytes are reserved for every request and nothing reads or writes them; in a plan "
-    "that the engine derives, every row comes from a node.",
-    fix="Remove the row, or name it in the node that needs it.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            "/plan/payload/memory/static_allocations/-": {
-                "resource_id": "resource.unused",
-                "per_instance_bytes": 64,
-                "instance_stride_bytes": 64,
-                "instance_count": 1,
-                "size_bytes": 64,
-                "alignment_bytes": 64,
-                "usage": "weights",
-                "element_type": "f32",
-                "lifetime": "plan",
-                "kind": "value",
-                "storage": {
-                    "profile": {"allocator": "linear_arena", "view": "contiguous"},
-                    "logical_layout_fingerprint": CONTIGUOUS_LAYOUT_FINGERPRINT,
-                },
-            },
-            "/plan/payload/memory/static_bytes": 2688,
-            "/plan/payload/memory/theoretical_ceiling_bytes": "381440",
-        },
-    ),
-)
-
-PARTS = ("scratch", "binding", "persistent")
-"""The workspaces that a provider may ask for, in the order of the format."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -144,6 +86,24 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield from selection.check_node(node, place)
         yield from work.check_node(node, place)
         yield from state_effects.check_node(node, rows, place)
+
+
+WORKSPACE_MISSING = Rule(
+    id="graph.workspace-missing",
+    summary="The provider asks for a workspace and the node names no resource for it.",
+    why="The kernel would be launched with a workspace pointer that nothing backs.",
+    fix="Give the node the resource that was planned for the estimate.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODES}/2/scratch_resource": None}),
+)
+WORKSPACE_UNESTIMATED = Rule(
+    id="graph.workspace-unestimated",
+    summary="A node names a workspace resource that its provider did not ask for.",
+    why="Memory is held for a workspace that no kernel uses, and no estimate bounds its size.",
+    fix="Drop the resource, or ask the provider for an estimate that has this part.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODES}/5/provider_resources/scratch": None}),
+)
 
 
 def _check_resources(
@@ -215,6 +175,19 @@ def _owner(row: Row) -> tuple[str, str] | None:
     return None if isinstance(row.kind, str) else (row.kind.tag, row.kind.node_id)
 
 
+RESOURCES_DIFFER = Rule(
+    id="graph.resources-differ",
+    summary="A node's `resources` are not those of its values and workspaces.",
+    why="Liveness and Step slots are derived from `resources`. A resource that the node uses and "
+    "does not list may be handed to another node while this one still works on it; one that it "
+    "lists and does not use is kept alive for nothing.",
+    fix="List exactly the resources of the node's storage components and its scratch, binding "
+    "and persistent resources, each once, ascending.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODES}/1/resources/0": DELETE}),
+)
+
+
 def _differ(
     node: PlanNode, listed: set[str], derived: set[str], extra: list[str], where: str
 ) -> Iterator[Finding]:
@@ -231,6 +204,39 @@ def _differ(
             expected=sorted(derived),
             actual=list(node.resources),
         )
+
+
+UNREFERENCED = Rule(
+    id="graph.unreferenced-resource",
+    summary="A static or dynamic row of the memory plan is used by no node.",
+    why="Its bytes are reserved for every request and nothing reads or writes them; in a plan "
+    "that the engine derives, every row comes from a node.",
+    fix="Remove the row, or name it in the node that needs it.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/plan/payload/memory/static_allocations/-": {
+                "resource_id": "resource.unused",
+                "per_instance_bytes": 64,
+                "instance_stride_bytes": 64,
+                "instance_count": 1,
+                "size_bytes": 64,
+                "alignment_bytes": 64,
+                "usage": "weights",
+                "element_type": "f32",
+                "lifetime": "plan",
+                "kind": "value",
+                "storage": {
+                    "profile": {"allocator": "linear_arena", "view": "contiguous"},
+                    "logical_layout_fingerprint": CONTIGUOUS_LAYOUT_FINGERPRINT,
+                },
+            },
+            "/plan/payload/memory/static_bytes": 2688,
+            "/plan/payload/memory/theoretical_ceiling_bytes": "381440",
+        },
+    ),
+)
 
 
 def _unreferenced(

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the policy of a bundle"
-
 VERSION = Rule(
     id="contract.policy-version",
     summary="The plan was compiled under another version of the policy.",
@@ -49,37 +48,6 @@ REUSABLE = Rule(
     fix="Derive the plan's reusable execution from the policy's lanes, buckets and programs.",
     source=f"{_FORMAT}; seed 000, `derive_reusable_execution`",
     example=Example("bundle", {"/policy/reusable_execution": None}),
-)
-PROFILE = Rule(
-    id="contract.policy-profile",
-    summary="A dynamic resource is stored in a way that the policy does not allow.",
-    why="The policy's list says which allocators may run, and is how an operator turns one off.",
-    fix="Store the resource in one of the profiles of `dynamic_storage_profile_order`.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            "/policy/memory/dynamic_storage_profile_order": [
-                {"allocator": "linear_arena", "view": "contiguous"}
-            ]
-        },
-    ),
-)
-DUPLICATE_PROFILE = Rule(
-    id="contract.policy-duplicate-profile",
-    summary="A policy names a storage profile twice in its order of choice.",
-    why="The first of the two decides; an operator who moves or removes the other changes nothing.",
-    fix="Name each profile of `dynamic_storage_profile_order` once.",
-    source="format description, «Documents» (runtime policy)",
-    example=Example(
-        "bundle",
-        {
-            "/policy/memory/dynamic_storage_profile_order/-": {
-                "allocator": "linear_arena",
-                "view": "contiguous",
-            }
-        },
-    ),
 )
 
 
@@ -157,6 +125,24 @@ def check(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
             )
 
 
+DUPLICATE_PROFILE = Rule(
+    id="contract.policy-duplicate-profile",
+    summary="A policy names a storage profile twice in its order of choice.",
+    why="The first of the two decides; an operator who moves or removes the other changes nothing.",
+    fix="Name each profile of `dynamic_storage_profile_order` once.",
+    source="format description, «Documents» (runtime policy)",
+    example=Example(
+        "bundle",
+        {
+            "/policy/memory/dynamic_storage_profile_order/-": {
+                "allocator": "linear_arena",
+                "view": "contiguous",
+            }
+        },
+    ),
+)
+
+
 def _check_order(policy: RuntimePolicy, place: str) -> Iterator[Finding]:
     seen = set()
     for index, profile in enumerate(policy.memory.dynamic_storage_profile_order):
@@ -218,6 +204,23 @@ def _key(capacity: Capacity) -> tuple[int, int, int]:
 
 def _words(key: tuple[int, int, int]) -> str:
     return f"{key[0]:,} sequences, {key[1]:,} tokens and {key[2]:,} pages"
+
+
+PROFILE = Rule(
+    id="contract.policy-profile",
+    summary="A dynamic resource is stored in a way that the policy does not allow.",
+    why="The policy's list says which allocators may run, and is how an operator turns one off.",
+    fix="Store the resource in one of the profiles of `dynamic_storage_profile_order`.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/policy/memory/dynamic_storage_profile_order": [
+                {"allocator": "linear_arena", "view": "contiguous"}
+            ]
+        },
+    ),
+)
 
 
 def _check_profiles(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:

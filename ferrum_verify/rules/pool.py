@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 STRUCTURE = "seed 000, validate_dynamic_pools_structure"
 
+
+def short(pool: str) -> str:
+    """A pool's id as messages show it: enough of the hash to find it."""
+    head, _, digest = pool.rpartition("/")
+    return f"{head.removesuffix('/sha256')}/{digest[:12]}…" if len(digest) > 12 else pool
+
+
 NOT_CANONICAL = Rule(
     id="pool.not-canonical",
     summary="Pools stand in ascending order of their ids.",
@@ -48,135 +55,6 @@ UNKNOWN = Rule(
         },
     ),
 )
-IDENTITY = Rule(
-    id="pool.identity",
-    summary="A pool's id is the hash of its compatibility key.",
-    why="Descriptors and budgets name the pool by this id: under another one it is not found.",
-    fix="Recompute `pool_id` from `compatibility`.",
-    source=STRUCTURE,
-    example=Example(
-        "fragment",
-        {"/memory/dynamic_pools/1/pool_id": "dynamic-pool/sha256/" + "4" * 64},
-    ),
-)
-COMPATIBILITY = Rule(
-    id="pool.compatibility",
-    summary="A pool's compatibility key is that of its members.",
-    why="The pool's allocator is built from the key: another one gives bytes of the wrong "
-    "alignment, layout or storage.",
-    fix="Copy storage, usage, element type, layout and alignment from the members.",
-    source=STRUCTURE,
-    example=Example("fragment", {"/memory/dynamic_pools/1/compatibility/element_type": "i32"}),
-)
-MEMBERS = Rule(
-    id="pool.members",
-    summary="A pool lists exactly the resources that belong to it, ascending.",
-    why="A resource that is not listed is not counted in the pool's bytes; one that is listed "
-    "without belonging there is counted twice.",
-    fix="List the ids of all descriptors with this pool id, sorted.",
-    source=STRUCTURE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/dynamic_pools/3/resource_ids": ["scratch/attention"]}),
-)
-REQUEST_MINIMUM = Rule(
-    id="pool.request-minimum",
-    summary="A pool's request minimum is the sum of its request members' smallest bytes.",
-    why="A request is admitted on this number; too small a one starves it.",
-    fix="Recompute `minimum_request_bytes`.",
-    source=STRUCTURE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/dynamic_pools/1/minimum_request_bytes": 0}),
-)
-SEQUENCE_MINIMUM = Rule(
-    id="pool.sequence-minimum",
-    summary="A pool's sequence minimum is the sum of its sequence members' smallest bytes.",
-    why="A sequence is admitted on this number; too small a one starves it.",
-    fix="Recompute `minimum_sequence_bytes`.",
-    source=STRUCTURE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/dynamic_pools/2/minimum_sequence_bytes": 64}),
-)
-CEILING = Rule(
-    id="pool.ceiling",
-    summary="A pool's theoretical ceiling is the sum of its members' resident ceilings.",
-    why="The pool never grows past it; too low a one makes claims fail that the plan allows.",
-    fix="Recompute `theoretical_ceiling_bytes`.",
-    source=STRUCTURE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/dynamic_pools/1/theoretical_ceiling_bytes": "1024"}),
-)
-REUSABLE_CEILING = Rule(
-    id="pool.reusable-ceiling",
-    summary="A pool's reusable ceiling is its budgets over all buckets, times the lanes.",
-    why="Captured programs keep these bytes resident; uncounted, they crowd out live requests.",
-    fix="Recompute `reusable_workspace_ceiling_bytes`.",
-    source="seed 000, derive_dynamic_pools_with_reusable",
-    judgment="safety",
-    example=Example("fragment", {"/memory/dynamic_pools/0/reusable_workspace_ceiling_bytes": 0}),
-)
-RESIDENT_MINIMUM = Rule(
-    id="pool.resident-minimum",
-    summary="A pool keeps resident the sum of its four minima.",
-    why="The runtime provisions this much before the first request.",
-    fix="Recompute `provisioning.minimum_resident_bytes`.",
-    source="format description, pools",
-    judgment="safety",
-    example=Example(
-        "fragment", {"/memory/dynamic_pools/0/provisioning/minimum_resident_bytes": 64}
-    ),
-)
-RESIDENT_MAXIMUM = Rule(
-    id="pool.resident-maximum",
-    summary="A pool grows to its ceilings, or to the bytes that static rows leave, if fewer.",
-    why="A higher maximum promises memory that is not there; a lower one refuses claims that fit.",
-    fix="Recompute `provisioning.maximum_resident_bytes`.",
-    source=STRUCTURE,
-    judgment="safety",
-    example=Example(
-        "fragment", {"/memory/dynamic_pools/0/provisioning/maximum_resident_bytes": 1099511627776}
-    ),
-)
-MINIMUM_EXCEEDS = Rule(
-    id="pool.minimum-exceeds-ceiling",
-    summary="A pool's minimum fits its theoretical ceiling, without reusable workspace.",
-    why="A pool that must keep more than it may ever hold cannot be provisioned.",
-    fix="Use each invocation resource in one node only, or raise the members' ceilings.",
-    source="seed 000, from_core_with_completion_retention, first derivation of the pools",
-    judgment="safety",
-    example=Example(
-        "problem",
-        {
-            "/nodes/1/resources/-": "scratch/head",
-            "/dynamic_descriptors/11/demand": {"fixed": {"bytes": 262144}},
-            "/dynamic_descriptors/10/demand": {"fixed": {"bytes": 64}},
-            "/dynamic_descriptors/10/theoretical_maximum_instances": 1,
-            "/dynamic_descriptors/11/theoretical_maximum_instances": 1,
-            "/nodes/2/resources/-": "scratch/head",
-        },
-    ),
-)
-OVERFLOW = Rule(
-    id="pool.total-overflow",
-    summary="A pool's totals fit u64.",
-    why="A total that wraps looks small, and the pool is provisioned too small.",
-    fix="Lower the demands of the pool's members.",
-    source="seed 000, derive_dynamic_pools_with_reusable",
-    judgment="safety",
-    example=Example(
-        "problem",
-        {
-            "/dynamic_descriptors/8/demand": {"fixed": {"bytes": 9223372036854775808}},
-            "/dynamic_descriptors/9/demand": {"fixed": {"bytes": 9223372036854775808}},
-            "/dynamic_descriptors/9/element_type": "u32",
-        },
-    ),
-)
-
-
-def short(pool: str) -> str:
-    """A pool's id as messages show it: enough of the hash to find it."""
-    head, _, digest = pool.rpartition("/")
-    return f"{head.removesuffix('/sha256')}/{digest[:12]}…" if len(digest) > 12 else pool
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -210,6 +88,24 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield from _check_totals(facts, group, pool, f"{at}/{index}")
 
 
+OVERFLOW = Rule(
+    id="pool.total-overflow",
+    summary="A pool's totals fit u64.",
+    why="A total that wraps looks small, and the pool is provisioned too small.",
+    fix="Lower the demands of the pool's members.",
+    source="seed 000, derive_dynamic_pools_with_reusable",
+    judgment="safety",
+    example=Example(
+        "problem",
+        {
+            "/dynamic_descriptors/8/demand": {"fixed": {"bytes": 9223372036854775808}},
+            "/dynamic_descriptors/9/demand": {"fixed": {"bytes": 9223372036854775808}},
+            "/dynamic_descriptors/9/element_type": "u32",
+        },
+    ),
+)
+
+
 def check_bounds(pools: Sequence[DynamicPool]) -> Iterator[Finding]:
     """Whether the totals of derived pools fit u64 and their own ceilings."""
     for pool in pools:
@@ -221,12 +117,65 @@ def check_bounds(pools: Sequence[DynamicPool]) -> Iterator[Finding]:
             yield _exceeds(name, needed, pool.theoretical_ceiling_bytes, "")
 
 
+MINIMUM_EXCEEDS = Rule(
+    id="pool.minimum-exceeds-ceiling",
+    summary="A pool's minimum fits its theoretical ceiling, without reusable workspace.",
+    why="A pool that must keep more than it may ever hold cannot be provisioned.",
+    fix="Use each invocation resource in one node only, or raise the members' ceilings.",
+    source="seed 000, from_core_with_completion_retention, first derivation of the pools",
+    judgment="safety",
+    example=Example(
+        "problem",
+        {
+            "/nodes/1/resources/-": "scratch/head",
+            "/dynamic_descriptors/11/demand": {"fixed": {"bytes": 262144}},
+            "/dynamic_descriptors/10/demand": {"fixed": {"bytes": 64}},
+            "/dynamic_descriptors/10/theoretical_maximum_instances": 1,
+            "/dynamic_descriptors/11/theoretical_maximum_instances": 1,
+            "/nodes/2/resources/-": "scratch/head",
+        },
+    ),
+)
+
+
 def _exceeds(name: str, needed: int, ceiling: int, at: str) -> Finding:
     return MINIMUM_EXCEEDS.finding(
         f"{name} must keep {needed:,} bytes resident, but its members can hold only "
         f"{ceiling:,} at once",
         at,
     )
+
+
+IDENTITY = Rule(
+    id="pool.identity",
+    summary="A pool's id is the hash of its compatibility key.",
+    why="Descriptors and budgets name the pool by this id: under another one it is not found.",
+    fix="Recompute `pool_id` from `compatibility`.",
+    source=STRUCTURE,
+    example=Example(
+        "fragment",
+        {"/memory/dynamic_pools/1/pool_id": "dynamic-pool/sha256/" + "4" * 64},
+    ),
+)
+COMPATIBILITY = Rule(
+    id="pool.compatibility",
+    summary="A pool's compatibility key is that of its members.",
+    why="The pool's allocator is built from the key: another one gives bytes of the wrong "
+    "alignment, layout or storage.",
+    fix="Copy storage, usage, element type, layout and alignment from the members.",
+    source=STRUCTURE,
+    example=Example("fragment", {"/memory/dynamic_pools/1/compatibility/element_type": "i32"}),
+)
+MEMBERS = Rule(
+    id="pool.members",
+    summary="A pool lists exactly the resources that belong to it, ascending.",
+    why="A resource that is not listed is not counted in the pool's bytes; one that is listed "
+    "without belonging there is counted twice.",
+    fix="List the ids of all descriptors with this pool id, sorted.",
+    source=STRUCTURE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/dynamic_pools/3/resource_ids": ["scratch/attention"]}),
+)
 
 
 def _check_identity(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
@@ -265,6 +214,35 @@ def _check_identity(facts: Facts, group: str, pool: DynamicPool, at: str) -> Ite
             expected=list(ids),
             actual=list(pool.resource_ids),
         )
+
+
+REQUEST_MINIMUM = Rule(
+    id="pool.request-minimum",
+    summary="A pool's request minimum is the sum of its request members' smallest bytes.",
+    why="A request is admitted on this number; too small a one starves it.",
+    fix="Recompute `minimum_request_bytes`.",
+    source=STRUCTURE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/dynamic_pools/1/minimum_request_bytes": 0}),
+)
+SEQUENCE_MINIMUM = Rule(
+    id="pool.sequence-minimum",
+    summary="A pool's sequence minimum is the sum of its sequence members' smallest bytes.",
+    why="A sequence is admitted on this number; too small a one starves it.",
+    fix="Recompute `minimum_sequence_bytes`.",
+    source=STRUCTURE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/dynamic_pools/2/minimum_sequence_bytes": 64}),
+)
+CEILING = Rule(
+    id="pool.ceiling",
+    summary="A pool's theoretical ceiling is the sum of its members' resident ceilings.",
+    why="The pool never grows past it; too low a one makes claims fail that the plan allows.",
+    fix="Recompute `theoretical_ceiling_bytes`.",
+    source=STRUCTURE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/dynamic_pools/1/theoretical_ceiling_bytes": "1024"}),
+)
 
 
 def _check_totals(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
@@ -307,6 +285,17 @@ def _check_totals(facts: Facts, group: str, pool: DynamicPool, at: str) -> Itera
     yield from _check_provisioning(facts, group, pool, derived, ceiling, at)
 
 
+REUSABLE_CEILING = Rule(
+    id="pool.reusable-ceiling",
+    summary="A pool's reusable ceiling is its budgets over all buckets, times the lanes.",
+    why="Captured programs keep these bytes resident; uncounted, they crowd out live requests.",
+    fix="Recompute `reusable_workspace_ceiling_bytes`.",
+    source="seed 000, derive_dynamic_pools_with_reusable",
+    judgment="safety",
+    example=Example("fragment", {"/memory/dynamic_pools/0/reusable_workspace_ceiling_bytes": 0}),
+)
+
+
 def _check_reusable_ceiling(
     facts: Facts, group: str, pool: DynamicPool, at: str
 ) -> Iterator[Finding]:
@@ -328,6 +317,30 @@ def _check_reusable_ceiling(
             actual=actual,
             about=(pool.pool_id,),
         )
+
+
+RESIDENT_MINIMUM = Rule(
+    id="pool.resident-minimum",
+    summary="A pool keeps resident the sum of its four minima.",
+    why="The runtime provisions this much before the first request.",
+    fix="Recompute `provisioning.minimum_resident_bytes`.",
+    source="format description, pools",
+    judgment="safety",
+    example=Example(
+        "fragment", {"/memory/dynamic_pools/0/provisioning/minimum_resident_bytes": 64}
+    ),
+)
+RESIDENT_MAXIMUM = Rule(
+    id="pool.resident-maximum",
+    summary="A pool grows to its ceilings, or to the bytes that static rows leave, if fewer.",
+    why="A higher maximum promises memory that is not there; a lower one refuses claims that fit.",
+    fix="Recompute `provisioning.maximum_resident_bytes`.",
+    source=STRUCTURE,
+    judgment="safety",
+    example=Example(
+        "fragment", {"/memory/dynamic_pools/0/provisioning/maximum_resident_bytes": 1099511627776}
+    ),
+)
 
 
 def _check_provisioning(

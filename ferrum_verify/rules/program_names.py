@@ -15,25 +15,6 @@ if TYPE_CHECKING:
 
 _FORMAT = "format description, «Documents» (model program)"
 
-DUPLICATE = Rule(
-    id="contract.program-duplicate-name",
-    summary="A program has two blocks, nodes, states, weights or values of one name.",
-    why="Everything in a plan is found by these names. Of two nodes only one is planned, and of "
-    "two values a node reads whichever was written last.",
-    fix="Name each block, node, state and weight once, and let each value be one input, state, "
-    "weight or output of one node.",
-    source=_FORMAT,
-    example=Example("program", {"/states/1/id": "state.cache"}),
-)
-UNKNOWN_VALUE = Rule(
-    id="contract.program-unknown-value",
-    summary="A program reads or returns a value that nothing in it defines.",
-    why="The node would read, or the request would be answered with, bytes that nobody wrote.",
-    fix="Name one of the program's inputs, states, weights or outputs of its nodes.",
-    source=_FORMAT,
-    example=Example("program", {"/outputs/0": "value.absent"}),
-)
-
 
 def check(program: ModelProgram, place: str, planned: Sequence[PlanNode] = ()) -> Iterator[Finding]:
     """Findings of the names of a program that stands at the pointer ``place``.
@@ -95,6 +76,16 @@ def _check_nodes(program: ModelProgram, place: str, defined: dict[str, str]) -> 
                 yield from _define(defined, value_id, f"an output of node {node.id}", output)
 
 
+UNKNOWN_VALUE = Rule(
+    id="contract.program-unknown-value",
+    summary="A program reads or returns a value that nothing in it defines.",
+    why="The node would read, or the request would be answered with, bytes that nobody wrote.",
+    fix="Name one of the program's inputs, states, weights or outputs of its nodes.",
+    source=_FORMAT,
+    example=Example("program", {"/outputs/0": "value.absent"}),
+)
+
+
 def _check_reads(
     program: ModelProgram, place: str, defined: Set[str], planned: Sequence[PlanNode]
 ) -> Iterator[Finding]:
@@ -127,6 +118,18 @@ def _check_reads(
                 f"The program returns {value_id}, which nothing defines.",
                 pointer(place, "outputs", index),
             )
+
+
+DUPLICATE = Rule(
+    id="contract.program-duplicate-name",
+    summary="A program has two blocks, nodes, states, weights or values of one name.",
+    why="Everything in a plan is found by these names. Of two nodes only one is planned, and of "
+    "two values a node reads whichever was written last.",
+    fix="Name each block, node, state and weight once, and let each value be one input, state, "
+    "weight or output of one node.",
+    source=_FORMAT,
+    example=Example("program", {"/states/1/id": "state.cache"}),
+)
 
 
 def _define(defined: dict[str, str], value_id: str, by: str, where: str) -> Iterator[Finding]:

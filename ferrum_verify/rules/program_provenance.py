@@ -28,7 +28,15 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.subject import Subject
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the program of a bundle"
-_NODE = "/plan/payload/nodes/2"
+FAMILY = Rule(
+    id="contract.family-differs",
+    summary="The plan is for another model family than the program.",
+    why="The weights that are loaded for the plan are those of another model.",
+    fix="Give the program that the plan was compiled from.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/payload/family_id": "family.other"}),
+)
+
 _UNPLANNED = {
     "id": "node.unplanned",
     "operation_id": "operation.norm",
@@ -38,15 +46,6 @@ _UNPLANNED = {
     "outputs": ["value.unplanned"],
     "attributes": {},
 }
-
-FAMILY = Rule(
-    id="contract.family-differs",
-    summary="The plan is for another model family than the program.",
-    why="The weights that are loaded for the plan are those of another model.",
-    fix="Give the program that the plan was compiled from.",
-    source=_FORMAT,
-    example=Example("bundle", {"/plan/payload/family_id": "family.other"}),
-)
 NODES = Rule(
     id="contract.program-nodes",
     summary="The plan does not have exactly the program's nodes.",
@@ -55,49 +54,6 @@ NODES = Rule(
     fix="Compile the plan again from the program.",
     source=_FORMAT,
     example=Example("bundle", {"/program/blocks/1/nodes/-": _UNPLANNED}),
-)
-NODE = Rule(
-    id="contract.program-node-differs",
-    summary="A node runs another operation, version, attributes or work than the program says.",
-    why="The plan would compute something else than the model, without any error.",
-    fix="Compile the plan again from the program.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODE}/attributes/heads": 4}),
-)
-VALUES = Rule(
-    id="contract.program-values-differ",
-    summary="A node binds other inputs or outputs than the program says.",
-    why="The operation would read or write another value than the model's.",
-    fix="Bind the program's inputs and outputs in their order.",
-    source=_FORMAT,
-    example=Example("bundle", {"/program/blocks/0/nodes/0/inputs/1": "value.norm"}),
-)
-STATE_EFFECT = Rule(
-    id="contract.state-effect-differs",
-    summary="A node's state effects are not those of the program's states that it binds.",
-    why="A state that the node touches without an effect is neither ordered nor captured; an "
-    "effect on another state protects the wrong one.",
-    fix="Give the node one effect for each program state whose value it binds, with the state's "
-    "lifetime.",
-    source=_FORMAT,
-    example=Example("bundle", {"/program/states/0/id": "state.other"}),
-)
-STATE = Rule(
-    id="contract.state-differs",
-    summary="A state is bound with another tensor, usage or initialization than the program says.",
-    why="What a request left in the state would be read as something else, or a fresh state "
-    "would start with another request's bytes.",
-    fix="Bind the state's tensor with usage state, in a row with the state's initialization.",
-    source=_FORMAT,
-    example=Example("bundle", {"/program/states/1/initialization": "none"}),
-)
-WEIGHT = Rule(
-    id="contract.weight-differs",
-    summary="A weight is bound as another weight or tensor than the program says.",
-    why="The node would multiply with the wrong matrix.",
-    fix="Bind the program's weight and tensor; only the program's weights have usage weights.",
-    source=_FORMAT,
-    example=Example("bundle", {"/plan/payload/nodes/0/values/1/weight/weight_id": "weight.other"}),
 )
 
 
@@ -133,6 +89,25 @@ def check(subject: Subject, program: ModelProgram, rows: ResourceRows | None) ->
         yield NODES.finding(f"The plan {' and '.join(said)}.", subject.places.nodes)
     yield from _check_states(subject, nodes, program, rows)
     yield from _check_weights(subject, nodes, program)
+
+
+_NODE = "/plan/payload/nodes/2"
+NODE = Rule(
+    id="contract.program-node-differs",
+    summary="A node runs another operation, version, attributes or work than the program says.",
+    why="The plan would compute something else than the model, without any error.",
+    fix="Compile the plan again from the program.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODE}/attributes/heads": 4}),
+)
+VALUES = Rule(
+    id="contract.program-values-differ",
+    summary="A node binds other inputs or outputs than the program says.",
+    why="The operation would read or write another value than the model's.",
+    fix="Bind the program's inputs and outputs in their order.",
+    source=_FORMAT,
+    example=Example("bundle", {"/program/blocks/0/nodes/0/inputs/1": "value.norm"}),
+)
 
 
 def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Finding]:
@@ -211,6 +186,27 @@ def _other_projections(work: TokenWork, stated: ProgramTokenWork) -> str | None:
     return f"it {' and '.join(said)}" if said else "the program projects the same axes unsorted"
 
 
+STATE_EFFECT = Rule(
+    id="contract.state-effect-differs",
+    summary="A node's state effects are not those of the program's states that it binds.",
+    why="A state that the node touches without an effect is neither ordered nor captured; an "
+    "effect on another state protects the wrong one.",
+    fix="Give the node one effect for each program state whose value it binds, with the state's "
+    "lifetime.",
+    source=_FORMAT,
+    example=Example("bundle", {"/program/states/0/id": "state.other"}),
+)
+STATE = Rule(
+    id="contract.state-differs",
+    summary="A state is bound with another tensor, usage or initialization than the program says.",
+    why="What a request left in the state would be read as something else, or a fresh state "
+    "would start with another request's bytes.",
+    fix="Bind the state's tensor with usage state, in a row with the state's initialization.",
+    source=_FORMAT,
+    example=Example("bundle", {"/program/states/1/initialization": "none"}),
+)
+
+
 def _check_states(
     subject: Subject,
     nodes: Sequence[PlanNode],
@@ -273,6 +269,16 @@ def _differences(
             )
         if row.lifetime != state.lifetime:
             yield f"in {resource_id}, which lives for one {row.lifetime}, not one {state.lifetime}"
+
+
+WEIGHT = Rule(
+    id="contract.weight-differs",
+    summary="A weight is bound as another weight or tensor than the program says.",
+    why="The node would multiply with the wrong matrix.",
+    fix="Bind the program's weight and tensor; only the program's weights have usage weights.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/payload/nodes/0/values/1/weight/weight_id": "weight.other"}),
+)
 
 
 def _check_weights(

@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (retained completion values)"
 _RETAINED = "/plan/payload/retained_completion_values"
-_HIDDEN = {
-    "value_id": "value.hidden",
-    "producer_node_id": "node.embed",
-    "output_ordinal": 0,
-    "resource_id": "resource.hidden",
-    "logical_offset_bytes": 0,
-    "tensor": {"dimensions": [1, 8], "element_type": "f32", "layout": "contiguous"},
-}
 _LOGITS = {
     "value_id": "value.logits",
     "producer_node_id": "node.head",
@@ -38,43 +30,6 @@ _LOGITS = {
     "logical_offset_bytes": 0,
     "tensor": {"dimensions": [1, 32], "element_type": "f32", "layout": "contiguous"},
 }
-
-ORDER = Rule(
-    id="value.retained-order",
-    summary="The retained completion values do not strictly ascend by value.",
-    why="The list is a set; in any other order the same plan has a second hash.",
-    fix="Sort the values by id, each once.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_RETAINED}/-": _LOGITS}),
-)
-UNPRODUCED = Rule(
-    id="value.retained-unproduced",
-    summary="A retained completion value is not exactly one output of one node.",
-    why="The engine reads the value once its producer is done. Without a producer it reads bytes "
-    "that nobody wrote, with two it reads whichever came last.",
-    fix="Name a value that one node outputs.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_RETAINED}/0/value_id": "value.tokens"}),
-)
-DIFFERS = Rule(
-    id="value.retained-differs",
-    summary="A retained completion value is not described as its producer binds it.",
-    why="After the fence the engine reads the bytes that this entry names, as the tensor that it "
-    "names: anything else than what was written there is garbage to the caller.",
-    fix="Carry over the producer, ordinal, resource, offset and tensor of the output's binding, "
-    "an activation with one storage component.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_RETAINED}/0/logical_offset_bytes": 4}),
-)
-OVERWRITTEN = Rule(
-    id="value.retained-overwritten",
-    summary="A retained completion value is overwritten before the step ends.",
-    why="The caller reads the value after the fence, and would get what the other node wrote.",
-    fix="Retain the value that is written last, or write the other one elsewhere.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example("bundle", {_RETAINED: [_HIDDEN, _LOGITS]}),
-)
 
 
 class _Write(NamedTuple):
@@ -108,6 +63,44 @@ class _Writes:
                 return write
             index -= 1
         return None
+
+
+ORDER = Rule(
+    id="value.retained-order",
+    summary="The retained completion values do not strictly ascend by value.",
+    why="The list is a set; in any other order the same plan has a second hash.",
+    fix="Sort the values by id, each once.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_RETAINED}/-": _LOGITS}),
+)
+DIFFERS = Rule(
+    id="value.retained-differs",
+    summary="A retained completion value is not described as its producer binds it.",
+    why="After the fence the engine reads the bytes that this entry names, as the tensor that it "
+    "names: anything else than what was written there is garbage to the caller.",
+    fix="Carry over the producer, ordinal, resource, offset and tensor of the output's binding, "
+    "an activation with one storage component.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_RETAINED}/0/logical_offset_bytes": 4}),
+)
+
+_HIDDEN = {
+    "value_id": "value.hidden",
+    "producer_node_id": "node.embed",
+    "output_ordinal": 0,
+    "resource_id": "resource.hidden",
+    "logical_offset_bytes": 0,
+    "tensor": {"dimensions": [1, 8], "element_type": "f32", "layout": "contiguous"},
+}
+OVERWRITTEN = Rule(
+    id="value.retained-overwritten",
+    summary="A retained completion value is overwritten before the step ends.",
+    why="The caller reads the value after the fence, and would get what the other node wrote.",
+    fix="Retain the value that is written last, or write the other one elsewhere.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle", {_RETAINED: [_HIDDEN, _LOGITS]}),
+)
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -146,6 +139,17 @@ def check(subject: Subject) -> Iterator[Finding]:
                 f"{write.binding.value_id}.",
                 where,
             )
+
+
+UNPRODUCED = Rule(
+    id="value.retained-unproduced",
+    summary="A retained completion value is not exactly one output of one node.",
+    why="The engine reads the value once its producer is done. Without a producer it reads bytes "
+    "that nobody wrote, with two it reads whichever came last.",
+    fix="Name a value that one node outputs.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_RETAINED}/0/value_id": "value.tokens"}),
+)
 
 
 def _unproduced(value: RetainedCompletionValue, nodes: Sequence[PlanNode], where: str) -> Finding:

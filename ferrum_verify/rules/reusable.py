@@ -36,17 +36,6 @@ ZERO_LANES = Rule(
     source=POLICY,
     example=Example("problem", {"/reusable_execution_policy/maximum_reusable_lanes": 0}),
 )
-LANES = Rule(
-    id="reusable.lanes-inconsistent",
-    summary="Executables and workspace ceilings are counted for the stated number of lanes.",
-    why="Each lane keeps its own workspace and executables: with more lanes than were counted, "
-    "memory runs out while programs are captured.",
-    fix="Set `maximum_reusable_lanes` to the number that the plan was derived for, or derive it "
-    "anew.",
-    source=DERIVE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/reusable_execution/maximum_reusable_lanes": 3}),
-)
 BUCKET_COUNT = Rule(
     id="reusable.bucket-count",
     summary="Reusable execution has 1 to 64 buckets.",
@@ -65,18 +54,6 @@ ZERO_CAPACITY = Rule(
     source=POLICY,
     example=Example("problem", {"/reusable_execution_policy/buckets/0/maximum_pages": 0}),
 )
-BUCKET_ORDER = Rule(
-    id="reusable.bucket-order",
-    summary="A plan's buckets ascend by class, sequences, tokens and pages.",
-    why="The runtime takes the first bucket that covers a batch: out of order, it takes a larger "
-    "one than it needs.",
-    fix="Sort the buckets.",
-    source=POLICY,
-    example=Example(
-        "fragment",
-        {"/memory/reusable_execution/buckets/1": Swap("/memory/reusable_execution/buckets/2")},
-    ),
-)
 BUCKET_NESTING = Rule(
     id="reusable.bucket-nesting",
     summary="Within a class each bucket covers the one before and differs from it.",
@@ -84,81 +61,6 @@ BUCKET_NESTING = Rule(
     fix="Let each bucket of the class grow in every dimension, or give it another class.",
     source=POLICY,
     example=Example("problem", {"/reusable_execution_policy/buckets/1/maximum_pages": 8}),
-)
-BUCKET_IDENTITY = Rule(
-    id="reusable.bucket-identity",
-    summary="A bucket's id is the hash of its class and capacity.",
-    why="Captured programs and binding arenas are found by this id.",
-    fix="Recompute `bucket_id`.",
-    source="format description, canonical fingerprints",
-    example=Example(
-        "fragment",
-        {
-            "/memory/reusable_execution/buckets/0/bucket/bucket_id": "reusable-bucket/sha256/"
-            + "0" * 64
-        },
-    ),
-)
-BUDGET_POOL = Rule(
-    id="reusable.budget-pool",
-    summary="A budget names a pool of the plan, and budgets ascend by pool, each once.",
-    why="A budget for an unknown pool reserves nothing.",
-    fix="Sort the budgets by `pool_id` and remove those without a pool.",
-    source=POLICY,
-    example=Example(
-        "fragment",
-        {
-            "/memory/reusable_execution/buckets/0/pool_budgets/0": Swap(
-                "/memory/reusable_execution/buckets/0/pool_budgets/1"
-            )
-        },
-    ),
-)
-BUDGET_ZERO = Rule(
-    id="reusable.budget-zero",
-    summary="A budget is more than 0 bytes.",
-    why="The engine writes no empty budgets, so the plan was not derived by it.",
-    fix="Remove the budget.",
-    source=POLICY,
-    example=Example(
-        "fragment", {"/memory/reusable_execution/buckets/0/pool_budgets/2/invocation_bytes": 0}
-    ),
-)
-BUDGET = Rule(
-    id="reusable.budget",
-    summary="A bucket's budget in a pool is what its slots and rows need at the bucket's shape.",
-    why="A captured program writes to fixed addresses: with a smaller budget it writes past them.",
-    fix="Use the budgets that the finding expects.",
-    source=DERIVE,
-    judgment="safety",
-    example=Example(
-        "fragment", {"/memory/reusable_execution/buckets/1/pool_budgets/0/step_bytes": 896}
-    ),
-)
-SHAPE = Rule(
-    id="reusable.shape-outside-demand",
-    summary="Every Step and invocation resource is defined at every bucket's shape.",
-    why="A captured program of the bucket would ask for bytes that no formula gives.",
-    fix="Raise the demand's maxima, or lower the bucket's capacity.",
-    source=DERIVE,
-    judgment="safety",
-    example=Example("problem", {"/reusable_execution_policy/buckets/1/maximum_sequences": 5}),
-)
-EXECUTABLES = Rule(
-    id="reusable.executables",
-    summary="Device executables are nodes times start-up capture cases times lanes.",
-    why="The device reserves this many; with fewer, a capture fails while the server starts.",
-    fix="Recompute `maximum_device_executables`.",
-    source=DERIVE,
-    example=Example("fragment", {"/memory/reusable_execution/maximum_device_executables": 18}),
-)
-NO_NODES = Rule(
-    id="reusable.no-nodes",
-    summary="Reusable execution has at least one node to capture.",
-    why="There is nothing to capture.",
-    fix="Leave reusable execution out.",
-    source=DERIVE,
-    example=Example("problem", {"/nodes": [], "/dynamic_descriptors": []}),
 )
 
 
@@ -205,6 +107,20 @@ def _capacity(shape: tuple[int, int, int]) -> str:
     return f"{shape[0]:,} sequences, {shape[1]:,} tokens and {shape[2]:,} pages"
 
 
+BUCKET_ORDER = Rule(
+    id="reusable.bucket-order",
+    summary="A plan's buckets ascend by class, sequences, tokens and pages.",
+    why="The runtime takes the first bucket that covers a batch: out of order, it takes a larger "
+    "one than it needs.",
+    fix="Sort the buckets.",
+    source=POLICY,
+    example=Example(
+        "fragment",
+        {"/memory/reusable_execution/buckets/1": Swap("/memory/reusable_execution/buckets/2")},
+    ),
+)
+
+
 def check(facts: Facts) -> Iterator[Finding]:
     """All rules of a memory plan's reusable execution."""
     reusable = facts.memory.reusable_execution
@@ -232,6 +148,22 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield from _check_budgets(facts, index, resolved, f"{at}/buckets/{index}/pool_budgets")
 
 
+BUCKET_IDENTITY = Rule(
+    id="reusable.bucket-identity",
+    summary="A bucket's id is the hash of its class and capacity.",
+    why="Captured programs and binding arenas are found by this id.",
+    fix="Recompute `bucket_id`.",
+    source="format description, canonical fingerprints",
+    example=Example(
+        "fragment",
+        {
+            "/memory/reusable_execution/buckets/0/bucket/bucket_id": "reusable-bucket/sha256/"
+            + "0" * 64
+        },
+    ),
+)
+
+
 def check_identities(specs: Sequence[BucketSpec], at: str, member: str) -> Iterator[Finding]:
     """Whether each bucket's id is the hash of its class and capacity."""
     for index, spec in enumerate(specs):
@@ -252,6 +184,35 @@ def check_identities(specs: Sequence[BucketSpec], at: str, member: str) -> Itera
                 expected=expected,
                 actual=spec.bucket_id,
             )
+
+
+LANES = Rule(
+    id="reusable.lanes-inconsistent",
+    summary="Executables and workspace ceilings are counted for the stated number of lanes.",
+    why="Each lane keeps its own workspace and executables: with more lanes than were counted, "
+    "memory runs out while programs are captured.",
+    fix="Set `maximum_reusable_lanes` to the number that the plan was derived for, or derive it "
+    "anew.",
+    source=DERIVE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/reusable_execution/maximum_reusable_lanes": 3}),
+)
+EXECUTABLES = Rule(
+    id="reusable.executables",
+    summary="Device executables are nodes times start-up capture cases times lanes.",
+    why="The device reserves this many; with fewer, a capture fails while the server starts.",
+    fix="Recompute `maximum_device_executables`.",
+    source=DERIVE,
+    example=Example("fragment", {"/memory/reusable_execution/maximum_device_executables": 18}),
+)
+NO_NODES = Rule(
+    id="reusable.no-nodes",
+    summary="Reusable execution has at least one node to capture.",
+    why="There is nothing to capture.",
+    fix="Leave reusable execution out.",
+    source=DERIVE,
+    example=Example("problem", {"/nodes": [], "/dynamic_descriptors": []}),
+)
 
 
 def _check_executables(facts: Facts, reusable: ReusableExecution, at: str) -> Iterator[Finding]:
@@ -297,6 +258,53 @@ def _check_executables(facts: Facts, reusable: ReusableExecution, at: str) -> It
             expected=expected,
             actual=reusable.maximum_device_executables,
         )
+
+
+BUDGET_POOL = Rule(
+    id="reusable.budget-pool",
+    summary="A budget names a pool of the plan, and budgets ascend by pool, each once.",
+    why="A budget for an unknown pool reserves nothing.",
+    fix="Sort the budgets by `pool_id` and remove those without a pool.",
+    source=POLICY,
+    example=Example(
+        "fragment",
+        {
+            "/memory/reusable_execution/buckets/0/pool_budgets/0": Swap(
+                "/memory/reusable_execution/buckets/0/pool_budgets/1"
+            )
+        },
+    ),
+)
+BUDGET_ZERO = Rule(
+    id="reusable.budget-zero",
+    summary="A budget is more than 0 bytes.",
+    why="The engine writes no empty budgets, so the plan was not derived by it.",
+    fix="Remove the budget.",
+    source=POLICY,
+    example=Example(
+        "fragment", {"/memory/reusable_execution/buckets/0/pool_budgets/2/invocation_bytes": 0}
+    ),
+)
+BUDGET = Rule(
+    id="reusable.budget",
+    summary="A bucket's budget in a pool is what its slots and rows need at the bucket's shape.",
+    why="A captured program writes to fixed addresses: with a smaller budget it writes past them.",
+    fix="Use the budgets that the finding expects.",
+    source=DERIVE,
+    judgment="safety",
+    example=Example(
+        "fragment", {"/memory/reusable_execution/buckets/1/pool_budgets/0/step_bytes": 896}
+    ),
+)
+SHAPE = Rule(
+    id="reusable.shape-outside-demand",
+    summary="Every Step and invocation resource is defined at every bucket's shape.",
+    why="A captured program of the bucket would ask for bytes that no formula gives.",
+    fix="Raise the demand's maxima, or lower the bucket's capacity.",
+    source=DERIVE,
+    judgment="safety",
+    example=Example("problem", {"/reusable_execution_policy/buckets/1/maximum_sequences": 5}),
+)
 
 
 def _check_budgets(

@@ -16,18 +16,6 @@ if TYPE_CHECKING:
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (selection)"
 _SELECTION = "/plan/payload/nodes/2/selection"
-
-REASON = Rule(
-    id="graph.selection-reason",
-    summary="A node's selection reason does not fit the provider that was requested.",
-    why="The reason says whether a user's preference was honoured. A plan that claims a "
-    "preference it did not follow hides that a slower or less exact kernel runs.",
-    fix="Where nothing was requested, give `deterministic_compatible`; where the selected provider "
-    "was, `preferred_compatible`; where one was that stands among the rejected, "
-    "`fallback_from_preferred`.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_SELECTION}/selection_reason": "preferred_compatible"}),
-)
 SELECTED_REJECTED = Rule(
     id="graph.selected-rejected",
     summary="The selected provider stands among the rejected ones.",
@@ -136,6 +124,19 @@ def _reason_fits(selection: Selection, rejected: list[str]) -> bool:
             return requested == selection.selected_provider
         case "fallback_from_preferred":
             return requested != selection.selected_provider and requested in rejected
+
+
+REASON = Rule(
+    id="graph.selection-reason",
+    summary="A node's selection reason does not fit the provider that was requested.",
+    why="The reason says whether a user's preference was honoured. A plan that claims a "
+    "preference it did not follow hides that a slower or less exact kernel runs.",
+    fix="Where nothing was requested, give `deterministic_compatible`; where the selected provider "
+    "was, `preferred_compatible`; where one was that stands among the rejected, "
+    "`fallback_from_preferred`.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_SELECTION}/selection_reason": "preferred_compatible"}),
+)
 
 
 def _reason(node: PlanNode, selection: Selection, where: str) -> Finding:

@@ -15,20 +15,6 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (selection); the catalog of a bundle"
-_NODE = "/plan/payload/nodes/2"
-
-REJECTION = Rule(
-    id="contract.rejection-differs",
-    summary="A node says of a rejected provider that it is registered, or that it is not, and the "
-    "catalog says the opposite.",
-    why="The record explains why another kernel runs. One that calls a shipped kernel unknown, or "
-    "an unknown one unfit, sends whoever asked for it the wrong way.",
-    fix="Compile the plan again against the catalog at hand.",
-    source=_FORMAT,
-    example=Example(
-        "bundle", {f"{_NODE}/selection/rejected_providers/0/reasons": "not_registered"}
-    ),
-)
 WEIGHT_FORMAT = Rule(
     id="contract.weight-format-not-accepted",
     summary="A node that binds weights runs on a provider that does not list the plan's weight or "
@@ -59,6 +45,21 @@ def check_formats(
             f"list {', '.join(sorted(refused))} among the formats that it accepts.",
             f"{place}/selection/selected_provider",
         )
+
+
+_NODE = "/plan/payload/nodes/2"
+REJECTION = Rule(
+    id="contract.rejection-differs",
+    summary="A node says of a rejected provider that it is registered, or that it is not, and the "
+    "catalog says the opposite.",
+    why="The record explains why another kernel runs. One that calls a shipped kernel unknown, or "
+    "an unknown one unfit, sends whoever asked for it the wrong way.",
+    fix="Compile the plan again against the catalog at hand.",
+    source=_FORMAT,
+    example=Example(
+        "bundle", {f"{_NODE}/selection/rejected_providers/0/reasons": "not_registered"}
+    ),
+)
 
 
 def check_rejections(

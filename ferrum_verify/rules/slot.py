@@ -28,16 +28,65 @@ STRUCTURE = "seed 000, validate_dynamic_pools_structure"
 DERIVE = "seed 000, derive_pool_step_slots"
 POOLS = "format description, pools"
 
-KIND = Rule(
-    id="slot.kind",
-    summary="A slot of one member is dedicated, a slot of several an ordered wave.",
-    why="The runtime reuses the bytes within a step only for an ordered wave.",
-    fix="Set `kind` by the number of members; remove a slot without members.",
-    source=POOLS,
-    example=Example(
-        "fragment", {"/memory/dynamic_pools/0/step_resource_slots/0/kind": "dedicated"}
-    ),
+RETAINED_UNKNOWN = Rule(
+    id="slot.retained-unknown",
+    summary="A retained completion resource is a dynamic resource of the plan.",
+    why="There are no bytes to retain.",
+    fix="Name a dynamic descriptor, or retain nothing.",
+    source="seed 000, from_core_with_completion_retention",
+    example=Example("problem", {"/retained_completion_resources": ["act/lost"]}),
 )
+RETAINED_UNREADABLE = Rule(
+    id="slot.retained-unreadable",
+    summary="A retained completion resource is an activation of step or request lifetime.",
+    why="No other resource still holds a node's output when the step has completed.",
+    fix="Retain a Step or Request activation.",
+    source="seed 000, from_core_with_completion_retention",
+    example=Example("problem", {"/retained_completion_resources": ["state/cache"]}),
+)
+
+
+def check_retained(
+    retained: Iterable[str], plan: MemoryPlan | PlanningProblem, at: str
+) -> Iterator[Finding]:
+    """Whether the retained completion resources can be read after the terminal fence."""
+    if not retained:
+        return
+    rows = {row.base_resource_id: row for row in plan.dynamic_descriptors}
+    for resource in sorted(retained):
+        row = rows.get(resource)
+        if row is None:
+            yield RETAINED_UNKNOWN.finding(
+                f"retained completion resource `{resource}` has no dynamic descriptor", at
+            )
+        elif row.usage != "activations" or row.lifetime not in ("step", "request"):
+            yield RETAINED_UNREADABLE.finding(
+                f"retained completion resource `{resource}` has usage {row.usage} and lifetime "
+                f"{row.lifetime}, but only a step or request activation can be read then",
+                at,
+            )
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """All rules of the Step slots of a memory plan."""
+    subject = facts.subject
+    retained = subject.retained - facts.faulty
+    yield from check_retained(retained, facts.memory, subject.places.retained)
+    at = f"{facts.subject.places.memory}/dynamic_pools"
+    for group, (index, pool) in facts.pools.items():
+        members = {
+            member.base_resource_id: member
+            for member in facts.groups[group]
+            if member.lifetime == "step"
+        }
+        if not members and not pool.step_resource_slots and not pool.minimum_step_bytes:
+            continue
+        broken = list(_check_structure(facts, pool, members, f"{at}/{index}"))
+        yield from broken
+        yield from _check_minimum(facts, group, pool, members, f"{at}/{index}")
+        yield from _check_order(facts, group, pool, members, f"{at}/{index}", bool(broken))
+
+
 NOT_CANONICAL = Rule(
     id="slot.not-canonical",
     summary="A pool's slots ascend by their id lists, and the ids in a slot ascend.",
@@ -95,6 +144,63 @@ MISSING = Rule(
     judgment="safety",
     example=Example("fragment", {"/memory/dynamic_pools/0/step_resource_slots/3": DELETE}),
 )
+
+
+def _check_structure(
+    facts: Facts, pool: DynamicPool, members: dict[str, DynamicDescriptor], at: str
+) -> Iterator[Finding]:
+    name = f"pool `{short(pool.pool_id)}`"
+    listed = Counter(
+        resource for slot in pool.step_resource_slots for resource in slot.resource_ids
+    )
+    for resource in members:
+        if resource not in listed and resource not in facts.faulty:
+            yield MISSING.finding(
+                f"step resource `{resource}` is in no slot of {name}", f"{at}/step_resource_slots"
+            )
+    ordered = all(
+        left.resource_ids < right.resource_ids
+        for left, right in zip(pool.step_resource_slots, pool.step_resource_slots[1:], strict=False)
+    )
+    told: set[str] = set()
+    for index, slot in enumerate(pool.step_resource_slots):
+        here = f"{at}/step_resource_slots/{index}"
+        for resource in slot.resource_ids:
+            if resource in members and listed[resource] == 1:
+                continue
+            if resource in told or resource in facts.faulty:
+                continue
+            told.add(resource)
+            if resource not in members:
+                yield FOREIGN.finding(
+                    f"slot {index} of {name} has `{resource}`, which is no step resource of the "
+                    "pool",
+                    f"{here}/resource_ids",
+                )
+            else:
+                yield REPEATED.finding(
+                    f"step resource `{resource}` stands {listed[resource]} times in the slots of "
+                    f"{name}",
+                    f"{here}/resource_ids",
+                )
+        sole = [resource for resource in slot.resource_ids if listed[resource] == 1]
+        yield from _check_slot(facts, slot, sole, members, f"slot {index} of {name}", here)
+    if not ordered and not told:
+        yield NOT_CANONICAL.finding(
+            f"the slots of {name} do not ascend by their resource ids", f"{at}/step_resource_slots"
+        )
+
+
+KIND = Rule(
+    id="slot.kind",
+    summary="A slot of one member is dedicated, a slot of several an ordered wave.",
+    why="The runtime reuses the bytes within a step only for an ordered wave.",
+    fix="Set `kind` by the number of members; remove a slot without members.",
+    source=POOLS,
+    example=Example(
+        "fragment", {"/memory/dynamic_pools/0/step_resource_slots/0/kind": "dedicated"}
+    ),
+)
 NOT_TRANSIENT = Rule(
     id="slot.not-transient",
     summary="Only token-scaled activation values share a slot.",
@@ -125,22 +231,95 @@ RETAINED_SHARED = Rule(
     judgment="safety",
     example=Example("fragment", {"/retained_completion_resources": ["act/output"]}),
 )
-RETAINED_UNKNOWN = Rule(
-    id="slot.retained-unknown",
-    summary="A retained completion resource is a dynamic resource of the plan.",
-    why="There are no bytes to retain.",
-    fix="Name a dynamic descriptor, or retain nothing.",
-    source="seed 000, from_core_with_completion_retention",
-    example=Example("problem", {"/retained_completion_resources": ["act/lost"]}),
+
+
+def _check_slot(
+    facts: Facts,
+    slot: StepSlot,
+    sole: list[str],
+    members: dict[str, DynamicDescriptor],
+    name: str,
+    at: str,
+) -> Iterator[Finding]:
+    count = len(slot.resource_ids)
+    wanted = "dedicated" if count == 1 else "ordered_single_fence_step_wave"
+    if count == 0:
+        yield KIND.finding(f"{name} has no member", f"{at}/resource_ids")
+    elif slot.kind != wanted:
+        yield KIND.finding(
+            f"{name} is {slot.kind}, but has {count:,} member{'s' if count > 1 else ''}",
+            f"{at}/kind",
+            expected=wanted,
+            actual=slot.kind,
+        )
+    if len(sole) < 2:
+        return
+    if any(
+        left > right for left, right in zip(slot.resource_ids, slot.resource_ids[1:], strict=False)
+    ):
+        yield NOT_CANONICAL.finding(
+            f"the members of {name} do not ascend by id", f"{at}/resource_ids"
+        )
+    for index, resource in enumerate(slot.resource_ids):
+        member = members.get(resource)
+        if member is None:
+            continue
+        if resource not in facts.faulty and not is_transient_activation(member):
+            yield NOT_TRANSIENT.finding(
+                f"{name} shares the bytes of `{resource}`, which is no token-scaled activation "
+                f"value (usage {member.usage}, demand {member.demand.tag})",
+                f"{at}/resource_ids/{index}",
+            )
+        elif resource in facts.subject.retained:
+            yield RETAINED_SHARED.finding(
+                f"{name} shares the bytes of `{resource}`, which is read after the terminal fence",
+                f"{at}/resource_ids/{index}",
+                about=(resource,),
+            )
+
+
+STEP_MINIMUM = Rule(
+    id="slot.step-minimum",
+    summary="A pool's step minimum is the sum of its slots, each as large as its largest member.",
+    why="A step is started on this number; too small a one gives a slot fewer bytes than its "
+    "largest member writes.",
+    fix="Recompute `minimum_step_bytes`.",
+    source="seed 000, step_slot_bytes",
+    judgment="safety",
+    example=Example("fragment", {"/memory/dynamic_pools/0/minimum_step_bytes": 64}),
 )
-RETAINED_UNREADABLE = Rule(
-    id="slot.retained-unreadable",
-    summary="A retained completion resource is an activation of step or request lifetime.",
-    why="No other resource still holds a node's output when the step has completed.",
-    fix="Retain a Step or Request activation.",
-    source="seed 000, from_core_with_completion_retention",
-    example=Example("problem", {"/retained_completion_resources": ["state/cache"]}),
-)
+
+
+def _check_minimum(
+    facts: Facts,
+    group: str,
+    pool: DynamicPool,
+    members: dict[str, DynamicDescriptor],
+    at: str,
+) -> Iterator[Finding]:
+    listed = [resource for slot in pool.step_resource_slots for resource in slot.resource_ids]
+    if any(resource not in facts.minimum for resource in (*listed, *members)):
+        return
+    filled = [slot for slot in pool.step_resource_slots if slot.resource_ids]
+    expected = step_slot_bytes(filled, facts.minimum)
+    derived = facts.derived_pools.get(group)
+    accepted = {expected} if derived is None else {expected, derived.minimum_step_bytes}
+    if expected > U64_MAX:
+        yield OVERFLOW.finding(
+            f"the slots of pool `{short(pool.pool_id)}` add up to {expected:,} bytes, more than "
+            "u64 holds",
+            f"{at}/minimum_step_bytes",
+        )
+    elif pool.minimum_step_bytes not in accepted:
+        yield STEP_MINIMUM.finding(
+            f"pool `{short(pool.pool_id)}` has a step minimum of {pool.minimum_step_bytes:,} "
+            f"bytes, but its slots need {expected:,}",
+            f"{at}/minimum_step_bytes",
+            expected=expected,
+            actual=pool.minimum_step_bytes,
+        )
+
+
 UNUSED = Rule(
     id="slot.unused-resource",
     summary="Every Step resource is used by a node.",
@@ -154,16 +333,6 @@ UNUSED = Rule(
             "/nodes/3/resources/2": DELETE,
         },
     ),
-)
-STEP_MINIMUM = Rule(
-    id="slot.step-minimum",
-    summary="A pool's step minimum is the sum of its slots, each as large as its largest member.",
-    why="A step is started on this number; too small a one gives a slot fewer bytes than its "
-    "largest member writes.",
-    fix="Recompute `minimum_step_bytes`.",
-    source="seed 000, step_slot_bytes",
-    judgment="safety",
-    example=Example("fragment", {"/memory/dynamic_pools/0/minimum_step_bytes": 64}),
 )
 NOT_DERIVED = Rule(
     id="slot.not-derived",
@@ -220,167 +389,6 @@ SHARED_WHILE_LIVE = Rule(
         also=("slot.not-derived",),
     ),
 )
-
-
-def check_retained(
-    retained: Iterable[str], plan: MemoryPlan | PlanningProblem, at: str
-) -> Iterator[Finding]:
-    """Whether the retained completion resources can be read after the terminal fence."""
-    if not retained:
-        return
-    rows = {row.base_resource_id: row for row in plan.dynamic_descriptors}
-    for resource in sorted(retained):
-        row = rows.get(resource)
-        if row is None:
-            yield RETAINED_UNKNOWN.finding(
-                f"retained completion resource `{resource}` has no dynamic descriptor", at
-            )
-        elif row.usage != "activations" or row.lifetime not in ("step", "request"):
-            yield RETAINED_UNREADABLE.finding(
-                f"retained completion resource `{resource}` has usage {row.usage} and lifetime "
-                f"{row.lifetime}, but only a step or request activation can be read then",
-                at,
-            )
-
-
-def check(facts: Facts) -> Iterator[Finding]:
-    """All rules of the Step slots of a memory plan."""
-    subject = facts.subject
-    retained = subject.retained - facts.faulty
-    yield from check_retained(retained, facts.memory, subject.places.retained)
-    at = f"{facts.subject.places.memory}/dynamic_pools"
-    for group, (index, pool) in facts.pools.items():
-        members = {
-            member.base_resource_id: member
-            for member in facts.groups[group]
-            if member.lifetime == "step"
-        }
-        if not members and not pool.step_resource_slots and not pool.minimum_step_bytes:
-            continue
-        broken = list(_check_structure(facts, pool, members, f"{at}/{index}"))
-        yield from broken
-        yield from _check_minimum(facts, group, pool, members, f"{at}/{index}")
-        yield from _check_order(facts, group, pool, members, f"{at}/{index}", bool(broken))
-
-
-def _check_structure(
-    facts: Facts, pool: DynamicPool, members: dict[str, DynamicDescriptor], at: str
-) -> Iterator[Finding]:
-    name = f"pool `{short(pool.pool_id)}`"
-    listed = Counter(
-        resource for slot in pool.step_resource_slots for resource in slot.resource_ids
-    )
-    for resource in members:
-        if resource not in listed and resource not in facts.faulty:
-            yield MISSING.finding(
-                f"step resource `{resource}` is in no slot of {name}", f"{at}/step_resource_slots"
-            )
-    ordered = all(
-        left.resource_ids < right.resource_ids
-        for left, right in zip(pool.step_resource_slots, pool.step_resource_slots[1:], strict=False)
-    )
-    told: set[str] = set()
-    for index, slot in enumerate(pool.step_resource_slots):
-        here = f"{at}/step_resource_slots/{index}"
-        for resource in slot.resource_ids:
-            if resource in members and listed[resource] == 1:
-                continue
-            if resource in told or resource in facts.faulty:
-                continue
-            told.add(resource)
-            if resource not in members:
-                yield FOREIGN.finding(
-                    f"slot {index} of {name} has `{resource}`, which is no step resource of the "
-                    "pool",
-                    f"{here}/resource_ids",
-                )
-            else:
-                yield REPEATED.finding(
-                    f"step resource `{resource}` stands {listed[resource]} times in the slots of "
-                    f"{name}",
-                    f"{here}/resource_ids",
-                )
-        sole = [resource for resource in slot.resource_ids if listed[resource] == 1]
-        yield from _check_slot(facts, slot, sole, members, f"slot {index} of {name}", here)
-    if not ordered and not told:
-        yield NOT_CANONICAL.finding(
-            f"the slots of {name} do not ascend by their resource ids", f"{at}/step_resource_slots"
-        )
-
-
-def _check_slot(
-    facts: Facts,
-    slot: StepSlot,
-    sole: list[str],
-    members: dict[str, DynamicDescriptor],
-    name: str,
-    at: str,
-) -> Iterator[Finding]:
-    count = len(slot.resource_ids)
-    wanted = "dedicated" if count == 1 else "ordered_single_fence_step_wave"
-    if count == 0:
-        yield KIND.finding(f"{name} has no member", f"{at}/resource_ids")
-    elif slot.kind != wanted:
-        yield KIND.finding(
-            f"{name} is {slot.kind}, but has {count:,} member{'s' if count > 1 else ''}",
-            f"{at}/kind",
-            expected=wanted,
-            actual=slot.kind,
-        )
-    if len(sole) < 2:
-        return
-    if any(
-        left > right for left, right in zip(slot.resource_ids, slot.resource_ids[1:], strict=False)
-    ):
-        yield NOT_CANONICAL.finding(
-            f"the members of {name} do not ascend by id", f"{at}/resource_ids"
-        )
-    for index, resource in enumerate(slot.resource_ids):
-        member = members.get(resource)
-        if member is None:
-            continue
-        if resource not in facts.faulty and not is_transient_activation(member):
-            yield NOT_TRANSIENT.finding(
-                f"{name} shares the bytes of `{resource}`, which is no token-scaled activation "
-                f"value (usage {member.usage}, demand {member.demand.tag})",
-                f"{at}/resource_ids/{index}",
-            )
-        elif resource in facts.subject.retained:
-            yield RETAINED_SHARED.finding(
-                f"{name} shares the bytes of `{resource}`, which is read after the terminal fence",
-                f"{at}/resource_ids/{index}",
-                about=(resource,),
-            )
-
-
-def _check_minimum(
-    facts: Facts,
-    group: str,
-    pool: DynamicPool,
-    members: dict[str, DynamicDescriptor],
-    at: str,
-) -> Iterator[Finding]:
-    listed = [resource for slot in pool.step_resource_slots for resource in slot.resource_ids]
-    if any(resource not in facts.minimum for resource in (*listed, *members)):
-        return
-    filled = [slot for slot in pool.step_resource_slots if slot.resource_ids]
-    expected = step_slot_bytes(filled, facts.minimum)
-    derived = facts.derived_pools.get(group)
-    accepted = {expected} if derived is None else {expected, derived.minimum_step_bytes}
-    if expected > U64_MAX:
-        yield OVERFLOW.finding(
-            f"the slots of pool `{short(pool.pool_id)}` add up to {expected:,} bytes, more than "
-            "u64 holds",
-            f"{at}/minimum_step_bytes",
-        )
-    elif pool.minimum_step_bytes not in accepted:
-        yield STEP_MINIMUM.finding(
-            f"pool `{short(pool.pool_id)}` has a step minimum of {pool.minimum_step_bytes:,} "
-            f"bytes, but its slots need {expected:,}",
-            f"{at}/minimum_step_bytes",
-            expected=expected,
-            actual=pool.minimum_step_bytes,
-        )
 
 
 def _check_order(

@@ -26,15 +26,14 @@ _FORMAT = "execution-plan format, «Canonical fingerprints»"
 _PAYLOAD = "/plan/payload"
 _ZERO = "0" * 64
 
-CATALOG = Rule(
-    id="integrity.catalog-fingerprint",
-    summary="The plan was compiled against another capability catalog than the one at hand.",
-    why="The catalog says which kernels exist and what they accept; against another one the plan "
-    "may select a kernel that is not there.",
-    fix="Give the catalog that the plan was compiled against, or compile again.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_PAYLOAD}/capability_catalog_fingerprint": _ZERO}),
-)
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Findings of all integrity rules of the sources."""
+    yield from _check_program(subject)
+    yield from _check_catalog(subject)
+    yield from _check_policy(subject)
+
+
 PROGRAM = Rule(
     id="integrity.program-fingerprint",
     summary="The plan was compiled from another program than the one at hand.",
@@ -43,62 +42,6 @@ PROGRAM = Rule(
     source=_FORMAT,
     example=Example("bundle", {f"{_PAYLOAD}/program_fingerprint": _ZERO}),
 )
-OPERATION = Rule(
-    id="integrity.operation-fingerprint",
-    summary="An operation does not hash to the fingerprint that a node or provider has for it.",
-    why="The fingerprint pins the operation's contract. A node or provider that was built for "
-    "another contract may read ports or workspaces that this one does not have.",
-    fix="Rebuild the provider for the operation as it is, and compile the plan again.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_PAYLOAD}/nodes/0/operation_fingerprint": _ZERO}),
-)
-POLICY = Rule(
-    id="integrity.policy-fingerprint",
-    summary="The plan was compiled under another runtime policy than the one at hand.",
-    why="The policy sets the plan's capacities and ceilings; under another one the engine admits "
-    "more than the plan has memory for.",
-    fix="Give the policy that the plan was compiled under, or compile again.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_PAYLOAD}/policy_fingerprint": _ZERO}),
-)
-POLICY_ITSELF = Rule(
-    id="integrity.policy-edited",
-    summary="A runtime policy's `fingerprint` is not the hash of the rest of it.",
-    why="The policy was edited after it was approved: its limits are not those that anybody "
-    "signed off.",
-    fix="Let the tool that writes the policy compute its fingerprint.",
-    source=_FORMAT,
-    example=Example("bundle", {"/policy/fingerprint": _ZERO}),
-)
-KEYS_SORTED = Rule(
-    id="integrity.keys-sorted",
-    summary="Some tool has sorted a document's keys, so its fingerprint cannot be recomputed.",
-    why="The fingerprints of catalogs, programs and operations cover the engine's own order of "
-    "keys, which sorting destroys. The document may well be the right one.",
-    fix="Keep the document as the engine wrote it (for `jq`: without `-S`).",
-    source=_FORMAT,
-    severity="note",
-)
-BUCKET_ID = Rule(
-    id="integrity.bucket-id",
-    summary="A bucket of the policy's reusable execution is not named by the hash of its class "
-    "and capacity.",
-    why="Captured programs are filed under the bucket's id: under a wrong one the engine looks up "
-    "a program for another shape, or none.",
-    fix="Let the tool that writes the policy name the bucket.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {"/policy/reusable_execution/buckets/0/bucket_id": f"reusable-bucket/sha256/{_ZERO}"},
-    ),
-)
-
-
-def check(subject: Subject) -> Iterator[Finding]:
-    """Findings of all integrity rules of the sources."""
-    yield from _check_program(subject)
-    yield from _check_catalog(subject)
-    yield from _check_policy(subject)
 
 
 def _check_program(subject: Subject) -> Iterator[Finding]:
@@ -118,6 +61,17 @@ def _check_program(subject: Subject) -> Iterator[Finding]:
         expected=computed,
         actual=header.program_fingerprint,
     )
+
+
+CATALOG = Rule(
+    id="integrity.catalog-fingerprint",
+    summary="The plan was compiled against another capability catalog than the one at hand.",
+    why="The catalog says which kernels exist and what they accept; against another one the plan "
+    "may select a kernel that is not there.",
+    fix="Give the catalog that the plan was compiled against, or compile again.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_PAYLOAD}/capability_catalog_fingerprint": _ZERO}),
+)
 
 
 def _check_catalog(subject: Subject) -> Iterator[Finding]:
@@ -147,6 +101,17 @@ def _check_catalog(subject: Subject) -> Iterator[Finding]:
         yield _keys_sorted("catalog", "its operations' fingerprints", subject.places.catalog)
         return
     yield from faults
+
+
+OPERATION = Rule(
+    id="integrity.operation-fingerprint",
+    summary="An operation does not hash to the fingerprint that a node or provider has for it.",
+    why="The fingerprint pins the operation's contract. A node or provider that was built for "
+    "another contract may read ports or workspaces that this one does not have.",
+    fix="Rebuild the provider for the operation as it is, and compile the plan again.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_PAYLOAD}/nodes/0/operation_fingerprint": _ZERO}),
+)
 
 
 def _check_operations(subject: Subject, operations: Mapping[str, Any]) -> Iterator[Finding]:
@@ -191,6 +156,26 @@ def _check_operations(subject: Subject, operations: Mapping[str, Any]) -> Iterat
             )
 
 
+POLICY = Rule(
+    id="integrity.policy-fingerprint",
+    summary="The plan was compiled under another runtime policy than the one at hand.",
+    why="The policy sets the plan's capacities and ceilings; under another one the engine admits "
+    "more than the plan has memory for.",
+    fix="Give the policy that the plan was compiled under, or compile again.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_PAYLOAD}/policy_fingerprint": _ZERO}),
+)
+POLICY_ITSELF = Rule(
+    id="integrity.policy-edited",
+    summary="A runtime policy's `fingerprint` is not the hash of the rest of it.",
+    why="The policy was edited after it was approved: its limits are not those that anybody "
+    "signed off.",
+    fix="Let the tool that writes the policy compute its fingerprint.",
+    source=_FORMAT,
+    example=Example("bundle", {"/policy/fingerprint": _ZERO}),
+)
+
+
 def _check_policy(subject: Subject) -> Iterator[Finding]:
     raw, policy = subject.raw.get("policy"), subject.policy
     if raw is None or policy is None:
@@ -222,6 +207,21 @@ def _check_policy(subject: Subject) -> Iterator[Finding]:
         )
 
 
+BUCKET_ID = Rule(
+    id="integrity.bucket-id",
+    summary="A bucket of the policy's reusable execution is not named by the hash of its class "
+    "and capacity.",
+    why="Captured programs are filed under the bucket's id: under a wrong one the engine looks up "
+    "a program for another shape, or none.",
+    fix="Let the tool that writes the policy name the bucket.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {"/policy/reusable_execution/buckets/0/bucket_id": f"reusable-bucket/sha256/{_ZERO}"},
+    ),
+)
+
+
 def _check_buckets(buckets: Sequence[BucketSpec], place: str) -> Iterator[Finding]:
     for index, bucket in enumerate(buckets):
         capacity = bucket.capacity
@@ -241,6 +241,17 @@ def _check_buckets(buckets: Sequence[BucketSpec], place: str) -> Iterator[Findin
                 expected=computed,
                 actual=bucket.bucket_id,
             )
+
+
+KEYS_SORTED = Rule(
+    id="integrity.keys-sorted",
+    summary="Some tool has sorted a document's keys, so its fingerprint cannot be recomputed.",
+    why="The fingerprints of catalogs, programs and operations cover the engine's own order of "
+    "keys, which sorting destroys. The document may well be the right one.",
+    fix="Keep the document as the engine wrote it (for `jq`: without `-S`).",
+    source=_FORMAT,
+    severity="note",
+)
 
 
 def _keys_sorted(document: str, lost: str, place: str) -> Finding:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (state effects)"
 _EFFECT = "/plan/payload/nodes/2/state_effects/0"
-
 ORDER = Rule(
     id="graph.state-effect-order",
     summary="A node's state effects, or the resources of one, do not strictly ascend.",
@@ -35,34 +34,6 @@ UNBOUND = Rule(
     fix="Bind the state's value to a port of the node, or drop the effect.",
     source=_FORMAT,
     example=Example("bundle", {f"{_EFFECT}/state_value_id": "value.absent"}),
-)
-RESOURCES = Rule(
-    id="graph.state-effect-resources",
-    summary="A state effect names other resources than the node's bindings of the state's value.",
-    why="The engine protects and captures the named resources; the ones that the kernel really "
-    "touches would be left out.",
-    fix="Name exactly the resources of the value's storage components.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_EFFECT}/resource_ids": ["resource.counter"]}),
-)
-ACCESS = Rule(
-    id="graph.state-effect-access",
-    summary="A state effect's access is not that of the node's bindings of the state's value.",
-    why="A write that is declared as a read is not ordered after earlier readers and is missing "
-    "from checkpoints.",
-    fix="Declare `read` where all bindings only read, `write` where all only write, and "
-    "`read_write` otherwise.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_EFFECT}/access": "read"}),
-)
-LIFETIME = Rule(
-    id="graph.state-effect-lifetime",
-    summary="A state effect's lifetime is not that of the descriptors of its resources.",
-    why="The engine keeps a state for as long as the effect says, and its bytes for as long as "
-    "the descriptor says; a state that outlives its bytes reads another request's.",
-    fix="Give the effect the lifetime of its dynamic resources.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_EFFECT}/lifetime": "request"}),
 )
 
 
@@ -100,6 +71,27 @@ def check_node(node: PlanNode, rows: ResourceRows | None, place: str) -> Iterato
             yield from _check_lifetime(node, effect, bindings, rows, where)
 
 
+RESOURCES = Rule(
+    id="graph.state-effect-resources",
+    summary="A state effect names other resources than the node's bindings of the state's value.",
+    why="The engine protects and captures the named resources; the ones that the kernel really "
+    "touches would be left out.",
+    fix="Name exactly the resources of the value's storage components.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_EFFECT}/resource_ids": ["resource.counter"]}),
+)
+ACCESS = Rule(
+    id="graph.state-effect-access",
+    summary="A state effect's access is not that of the node's bindings of the state's value.",
+    why="A write that is declared as a read is not ordered after earlier readers and is missing "
+    "from checkpoints.",
+    fix="Declare `read` where all bindings only read, `write` where all only write, and "
+    "`read_write` otherwise.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_EFFECT}/access": "read"}),
+)
+
+
 def _check_effect(
     node: PlanNode, effect: StateEffect, bindings: Sequence[ValueBinding], where: str
 ) -> Iterator[Finding]:
@@ -122,6 +114,17 @@ def _check_effect(
             expected=access,
             actual=effect.access,
         )
+
+
+LIFETIME = Rule(
+    id="graph.state-effect-lifetime",
+    summary="A state effect's lifetime is not that of the descriptors of its resources.",
+    why="The engine keeps a state for as long as the effect says, and its bytes for as long as "
+    "the descriptor says; a state that outlives its bytes reads another request's.",
+    fix="Give the effect the lifetime of its dynamic resources.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_EFFECT}/lifetime": "request"}),
+)
 
 
 def _check_lifetime(

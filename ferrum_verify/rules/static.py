@@ -21,18 +21,6 @@ if TYPE_CHECKING:
     from ferrum_verify.rules.facts import Facts
 
 VALIDATE = "seed 000, MemoryPlan::validate"
-
-NOT_CANONICAL = Rule(
-    id="static.not-canonical",
-    summary="Static rows stand in ascending order of their resource ids.",
-    why="The engine finds rows by binary search and hashes them as they stand: out of order, "
-    "a row is not found and the plan's hash is another one.",
-    fix="Sort `static_allocations` by `resource_id`.",
-    source=VALIDATE,
-    example=Example(
-        "fragment", {"/memory/static_allocations/0": Swap("/memory/static_allocations/1")}
-    ),
-)
 DUPLICATE = Rule(
     id="static.duplicate",
     summary="A static resource has one row.",
@@ -73,42 +61,6 @@ ILLEGAL_PROFILE = Rule(
         {"/static_allocations/2/storage/profile/view": {"paged_regions": {"block_bytes": 4096}}},
     ),
 )
-STRIDE = Rule(
-    id="static.stride-mismatch",
-    summary="A static row's stride is its bytes, quantized to its alignment and block.",
-    why="With a smaller stride the next allocation begins inside this one.",
-    fix="Set `instance_stride_bytes` to the quantized `per_instance_bytes`.",
-    source=VALIDATE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/static_allocations/0/instance_stride_bytes": 65500}),
-)
-INSTANCE_COUNT = Rule(
-    id="static.instance-count",
-    summary="A static row has one instance.",
-    why="Plan-lifetime bytes exist once; more instances would never be addressed.",
-    fix="Set `instance_count` to 1.",
-    source=VALIDATE,
-    example=Example("fragment", {"/memory/static_allocations/0/instance_count": 2}),
-)
-SIZE = Rule(
-    id="static.size-mismatch",
-    summary="A static row's size is its stride, as it has one instance.",
-    why="The total of static bytes is the sum of these sizes: a wrong one books too much memory "
-    "or too little.",
-    fix="Set `size_bytes` to `instance_stride_bytes`.",
-    source=VALIDATE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/static_allocations/0/size_bytes": 65000}),
-)
-LIFETIME = Rule(
-    id="static.lifetime",
-    summary="A static row lives as long as the plan.",
-    why="Bytes with a shorter life belong to a dynamic pool, which reclaims them; static bytes "
-    "are never reclaimed.",
-    fix="Set `lifetime` to `plan`, or move the resource to the dynamic descriptors.",
-    source=VALIDATE,
-    example=Example("fragment", {"/memory/static_allocations/0/lifetime": "step"}),
-)
 KIND = Rule(
     id="static.kind",
     summary="A static row is a value or a persistent workspace.",
@@ -142,15 +94,6 @@ PERSISTENT = Rule(
     fix="Set usage `persistent`, element type `u8` and the opaque layout's fingerprint.",
     source=VALIDATE,
     example=Example("problem", {"/static_allocations/2/element_type": "f16"}),
-)
-TOTAL = Rule(
-    id="static.total-mismatch",
-    summary="`static_bytes` is the sum of the static rows' sizes.",
-    why="What is not counted as static is handed out to dynamic pools, and runs out under load.",
-    fix="Recompute `static_bytes`.",
-    source=VALIDATE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/static_bytes": 4096}),
 )
 OVERFLOW = Rule(
     id="static.total-overflow",
@@ -221,6 +164,64 @@ def check_rows(
                     "which lives for one invocation only",
                     f"{at}/kind",
                 )
+
+
+NOT_CANONICAL = Rule(
+    id="static.not-canonical",
+    summary="Static rows stand in ascending order of their resource ids.",
+    why="The engine finds rows by binary search and hashes them as they stand: out of order, "
+    "a row is not found and the plan's hash is another one.",
+    fix="Sort `static_allocations` by `resource_id`.",
+    source=VALIDATE,
+    example=Example(
+        "fragment", {"/memory/static_allocations/0": Swap("/memory/static_allocations/1")}
+    ),
+)
+STRIDE = Rule(
+    id="static.stride-mismatch",
+    summary="A static row's stride is its bytes, quantized to its alignment and block.",
+    why="With a smaller stride the next allocation begins inside this one.",
+    fix="Set `instance_stride_bytes` to the quantized `per_instance_bytes`.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/static_allocations/0/instance_stride_bytes": 65500}),
+)
+INSTANCE_COUNT = Rule(
+    id="static.instance-count",
+    summary="A static row has one instance.",
+    why="Plan-lifetime bytes exist once; more instances would never be addressed.",
+    fix="Set `instance_count` to 1.",
+    source=VALIDATE,
+    example=Example("fragment", {"/memory/static_allocations/0/instance_count": 2}),
+)
+SIZE = Rule(
+    id="static.size-mismatch",
+    summary="A static row's size is its stride, as it has one instance.",
+    why="The total of static bytes is the sum of these sizes: a wrong one books too much memory "
+    "or too little.",
+    fix="Set `size_bytes` to `instance_stride_bytes`.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/static_allocations/0/size_bytes": 65000}),
+)
+LIFETIME = Rule(
+    id="static.lifetime",
+    summary="A static row lives as long as the plan.",
+    why="Bytes with a shorter life belong to a dynamic pool, which reclaims them; static bytes "
+    "are never reclaimed.",
+    fix="Set `lifetime` to `plan`, or move the resource to the dynamic descriptors.",
+    source=VALIDATE,
+    example=Example("fragment", {"/memory/static_allocations/0/lifetime": "step"}),
+)
+TOTAL = Rule(
+    id="static.total-mismatch",
+    summary="`static_bytes` is the sum of the static rows' sizes.",
+    why="What is not counted as static is handed out to dynamic pools, and runs out under load.",
+    fix="Recompute `static_bytes`.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/static_bytes": 4096}),
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -49,44 +49,6 @@ OUTGROWS = Rule(
         {"/plan/payload/nodes/0/values/0/storage/components/0/offset_bytes": 64},
     ),
 )
-ROW_DIFFERS = Rule(
-    id="value.resource-differs",
-    summary="A value lies in a resource of another kind, usage or element type.",
-    why="Usage and element type decide which pool backs a resource, and its kind who owns it: a "
-    "value in a workspace is overwritten by the node that the workspace belongs to.",
-    fix="Put the value into a value row of its own usage and element type.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example("bundle", {f"{_NORM_ROW}/usage": "transfer"}),
-)
-LAYOUT = Rule(
-    id="value.layout-fingerprint",
-    summary="A row's layout fingerprint is not that of the tensors in it.",
-    why="The fingerprint decides which resources may share a pool. Under a wrong one, bytes of "
-    "one layout are reused as another.",
-    fix="Hash the sorted distinct layout classes of the row's tensors, and derive the pools again.",
-    source=_FINGERPRINTS,
-    example=Example("bundle", {f"{_NORM_ROW}/storage/logical_layout_fingerprint": "0" * 64}),
-)
-LAYOUT_UNDECIDED = Rule(
-    id="value.layout-undecided",
-    summary="A row holds tensors that are not contiguous, so its layout fingerprint cannot be "
-    "recomputed.",
-    why="How the engine names strided and blocked layouts before it hashes them is not known "
-    "here. Whether such rows are in the right pool is therefore open.",
-    fix="Nothing is wrong as far as this tool can tell; the engine's own check settles it.",
-    source=_FINGERPRINTS,
-    severity="warning",
-    undecided=True,
-    example=Example(
-        "bundle",
-        {
-            f"{_NORM_ROW}/storage/logical_layout_fingerprint": "0" * 64,
-            "/plan/payload/nodes/1/values/1/tensor/layout": {"strided": {"byte_strides": [4]}},
-            "/program/weights/1/tensor/layout": {"strided": {"byte_strides": [4]}},
-        },
-    ),
-)
 
 
 def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
@@ -133,6 +95,18 @@ def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
     yield from _check_layouts(exotic, rows)
 
 
+ROW_DIFFERS = Rule(
+    id="value.resource-differs",
+    summary="A value lies in a resource of another kind, usage or element type.",
+    why="Usage and element type decide which pool backs a resource, and its kind who owns it: a "
+    "value in a workspace is overwritten by the node that the workspace belongs to.",
+    fix="Put the value into a value row of its own usage and element type.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle", {f"{_NORM_ROW}/usage": "transfer"}),
+)
+
+
 def _check_row(
     definition: Definition, component: StorageComponent, row: Row, rows: ResourceRows
 ) -> Iterator[Finding]:
@@ -151,6 +125,36 @@ def _check_row(
             f"{' and '.join(differences)}.",
             rows.pointer(component.resource_id),
         )
+
+
+LAYOUT = Rule(
+    id="value.layout-fingerprint",
+    summary="A row's layout fingerprint is not that of the tensors in it.",
+    why="The fingerprint decides which resources may share a pool. Under a wrong one, bytes of "
+    "one layout are reused as another.",
+    fix="Hash the sorted distinct layout classes of the row's tensors, and derive the pools again.",
+    source=_FINGERPRINTS,
+    example=Example("bundle", {f"{_NORM_ROW}/storage/logical_layout_fingerprint": "0" * 64}),
+)
+LAYOUT_UNDECIDED = Rule(
+    id="value.layout-undecided",
+    summary="A row holds tensors that are not contiguous, so its layout fingerprint cannot be "
+    "recomputed.",
+    why="How the engine names strided and blocked layouts before it hashes them is not known "
+    "here. Whether such rows are in the right pool is therefore open.",
+    fix="Nothing is wrong as far as this tool can tell; the engine's own check settles it.",
+    source=_FINGERPRINTS,
+    severity="warning",
+    undecided=True,
+    example=Example(
+        "bundle",
+        {
+            f"{_NORM_ROW}/storage/logical_layout_fingerprint": "0" * 64,
+            "/plan/payload/nodes/1/values/1/tensor/layout": {"strided": {"byte_strides": [4]}},
+            "/program/weights/1/tensor/layout": {"strided": {"byte_strides": [4]}},
+        },
+    ),
+)
 
 
 def _check_layouts(

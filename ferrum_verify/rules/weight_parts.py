@@ -25,6 +25,18 @@ if TYPE_CHECKING:
 _FORMAT = "execution-plan format, «Execution-plan rules» (values; weights)"
 _WEIGHT = "/plan/payload/nodes/0/values/1/weight"
 
+
+class _Bound(NamedTuple):
+    """A weight as the first node that has it binds it."""
+
+    weight: WeightBinding
+    node_id: str
+    place: str
+
+
+_MAXIMUM_COMPARED = 512
+"""Parts of one weight up to which each is compared with each: a loader splits into far fewer."""
+
 PARTS = Rule(
     id="value.weight-parts",
     summary="A weight's layout, its components and its storage do not describe the same parts.",
@@ -49,18 +61,6 @@ FORMAT = Rule(
     judgment="safety",
     example=Example("bundle", {f"{_WEIGHT}/format_id": "weight-format.other"}),
 )
-
-
-class _Bound(NamedTuple):
-    """A weight as the first node that has it binds it."""
-
-    weight: WeightBinding
-    node_id: str
-    place: str
-
-
-_MAXIMUM_COMPARED = 512
-"""Parts of one weight up to which each is compared with each: a loader splits into far fewer."""
 
 
 def check(

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _FORMAT = "execution-plan format, «Execution-plan rules» (work)"
 _WORK = "/plan/payload/nodes/1/work/tokens"
-
 WITHOUT_PROJECTIONS = Rule(
     id="graph.work-without-projections",
     summary="A node's work is counted in tokens along no axis at all.",

@@ -32,6 +32,70 @@ if TYPE_CHECKING:
 _FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
 _ESTIMATE = "/plan/payload/nodes/2/provider_resources"
 
+
+def check(subject: Subject, rows: ResourceRows | None) -> Iterator[Finding]:
+    """Findings of all rules of estimates and workspace rows."""
+    nodes, memory = subject.plan_nodes, subject.memory
+    if nodes is None:
+        return
+    workspaces: list[Workspace] = []
+    for index, node in enumerate(nodes):
+        findings = list(estimates.check_node(node, f"{subject.places.nodes}/{index}"))
+        own = [] if rows is None else list(_workspaces(node, rows))
+        if rows is not None and not findings:
+            findings += _check_value_alignment(node, rows, f"{subject.places.nodes}/{index}")
+        for workspace in own:
+            findings += _check_row(workspace)
+        if findings and not estimate_holds(subject, index):
+            continue
+        yield from findings
+        workspaces += [each for each in own if _has_its_kind(each)]
+    if memory is not None:
+        yield from check_ceilings(workspaces, Ceilings.of(subject, memory), subject)
+
+
+def _workspaces(node: PlanNode, rows: ResourceRows) -> Iterator[Workspace]:
+    resources = (node.scratch_resource, node.binding_resource, node.persistent_resource)
+    for (part, estimate), resource_id in zip(estimates.parts(node), resources, strict=True):
+        if estimate is None or resource_id is None:
+            continue  # that only one of the two is there is for the graph rules to say
+        row = rows.get(resource_id)
+        if row is not None:
+            yield Workspace(part, node, estimate, resource_id, row, rows)
+
+
+VALUE_ALIGNMENT = Rule(
+    id="contract.value-misaligned",
+    summary="A node's value lies in a resource with a smaller alignment than its provider wants.",
+    why="Kernels load vectors from aligned addresses; at a smaller alignment they fault, or read "
+    "the wrong bytes.",
+    fix="Align the resource to the largest `value_alignment_bytes` of the nodes that bind it.",
+    source="execution-plan format, «Execution-plan rules» (`value_alignment_bytes`)",
+    judgment="safety",
+    example=Example(
+        "bundle", {"/plan/payload/nodes/1/provider_resources/value_alignment_bytes": 128}
+    ),
+)
+
+
+def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> Iterator[Finding]:
+    wanted = node.provider_resources.value_alignment_bytes
+    short: dict[str, int] = {}
+    for binding in node.values:
+        for component in binding.storage.components:
+            row = rows.get(component.resource_id)
+            if row is not None and row.alignment_bytes % wanted:
+                short[component.resource_id] = row.alignment_bytes
+    if short:
+        named = ", ".join(f"{resource} to {bytes_:,}" for resource, bytes_ in short.items())
+        yield VALUE_ALIGNMENT.finding(
+            f"Provider {node.provider_resources.provider_id} wants the values of node {node.id} "
+            f"aligned to {wanted:,} bytes, but the plan aligns {named}.",
+            f"{place}/provider_resources/value_alignment_bytes",
+            actual=wanted,
+        )
+
+
 KIND = Rule(
     id="contract.workspace-kind",
     summary="A node's workspace resource is not a workspace of that kind and of that node.",
@@ -85,69 +149,6 @@ PROFILE = Rule(
     source=_FORMAT,
     example=Example("bundle", {f"{_ESTIMATE}/scratch/storage/accepted_profiles": []}),
 )
-
-
-VALUE_ALIGNMENT = Rule(
-    id="contract.value-misaligned",
-    summary="A node's value lies in a resource with a smaller alignment than its provider wants.",
-    why="Kernels load vectors from aligned addresses; at a smaller alignment they fault, or read "
-    "the wrong bytes.",
-    fix="Align the resource to the largest `value_alignment_bytes` of the nodes that bind it.",
-    source="execution-plan format, «Execution-plan rules» (`value_alignment_bytes`)",
-    judgment="safety",
-    example=Example(
-        "bundle", {"/plan/payload/nodes/1/provider_resources/value_alignment_bytes": 128}
-    ),
-)
-
-
-def check(subject: Subject, rows: ResourceRows | None) -> Iterator[Finding]:
-    """Findings of all rules of estimates and workspace rows."""
-    nodes, memory = subject.plan_nodes, subject.memory
-    if nodes is None:
-        return
-    workspaces: list[Workspace] = []
-    for index, node in enumerate(nodes):
-        findings = list(estimates.check_node(node, f"{subject.places.nodes}/{index}"))
-        own = [] if rows is None else list(_workspaces(node, rows))
-        if rows is not None and not findings:
-            findings += _check_value_alignment(node, rows, f"{subject.places.nodes}/{index}")
-        for workspace in own:
-            findings += _check_row(workspace)
-        if findings and not estimate_holds(subject, index):
-            continue
-        yield from findings
-        workspaces += [each for each in own if _has_its_kind(each)]
-    if memory is not None:
-        yield from check_ceilings(workspaces, Ceilings.of(subject, memory), subject)
-
-
-def _workspaces(node: PlanNode, rows: ResourceRows) -> Iterator[Workspace]:
-    resources = (node.scratch_resource, node.binding_resource, node.persistent_resource)
-    for (part, estimate), resource_id in zip(estimates.parts(node), resources, strict=True):
-        if estimate is None or resource_id is None:
-            continue  # that only one of the two is there is for the graph rules to say
-        row = rows.get(resource_id)
-        if row is not None:
-            yield Workspace(part, node, estimate, resource_id, row, rows)
-
-
-def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> Iterator[Finding]:
-    wanted = node.provider_resources.value_alignment_bytes
-    short: dict[str, int] = {}
-    for binding in node.values:
-        for component in binding.storage.components:
-            row = rows.get(component.resource_id)
-            if row is not None and row.alignment_bytes % wanted:
-                short[component.resource_id] = row.alignment_bytes
-    if short:
-        named = ", ".join(f"{resource} to {bytes_:,}" for resource, bytes_ in short.items())
-        yield VALUE_ALIGNMENT.finding(
-            f"Provider {node.provider_resources.provider_id} wants the values of node {node.id} "
-            f"aligned to {wanted:,} bytes, but the plan aligns {named}.",
-            f"{place}/provider_resources/value_alignment_bytes",
-            actual=wanted,
-        )
 
 
 def _check_row(workspace: Workspace) -> Iterator[Finding]:
