@@ -9,7 +9,7 @@ from ferrum_verify.contracts import check_rules
 from ferrum_verify.documents.checkpoint import ProviderContract, StateSemantics
 from ferrum_verify.findings import pointer
 from ferrum_verify.rules.checkpoint_causes import listed
-from ferrum_verify.rules.declarations import obstacles
+from ferrum_verify.rules.provider_declarations import obstacles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.contracts import rules
 from ferrum_verify.contracts.changed_lists import missing_from
-from ferrum_verify.rules.declarations import obstacles
+from ferrum_verify.rules.provider_declarations import obstacles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -96,6 +96,12 @@ def pool_name(pool_id: str) -> str:
     return digest[:8] if prefix.endswith("sha256") else shortened(pool_id, 20)
 
 
+def short_pool(pool: str) -> str:
+    """A pool's id as messages show it: enough of the hash to find it."""
+    head, _, digest = pool.rpartition("/")
+    return f"{head.removesuffix('/sha256')}/{digest[:12]}…" if len(digest) > 12 else pool
+
+
 def quoted(value: object, limit: int = 60) -> str:
     """A short, printable form of a JSON value, as a sentence can hold it."""
     if isinstance(value, dict):

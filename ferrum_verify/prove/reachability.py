@@ -20,7 +20,7 @@ from ferrum_verify.documents.program import TokenScaled
 from ferrum_verify.findings import pointer
 from ferrum_verify.prove.divisibility import LOGIC, Span, counted, permitted
 from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Violation
-from ferrum_verify.rules import checkpoint as rules
+from ferrum_verify.rules import checkpoint_reach as rules
 from ferrum_verify.rules.checkpoint_causes import listed
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from ferrum_verify.documents.memory_plan import Binding
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings import DELETE, Example, Finding, Rule
-from ferrum_verify.rules.pool import short
+from ferrum_verify.findings.wording import short_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def refusals(facts: Facts) -> Iterator[Finding]:
     pools = binding_pools(memory)
     at = f"{facts.subject.places.memory}/dynamic_pools"
     if len(pools) > 1:
-        names = " and ".join(f"`{short(pool.pool_id)}`" for pool in pools)
+        names = " and ".join(f"`{short_pool(pool.pool_id)}`" for pool in pools)
         yield SEVERAL_POOLS.finding(f"bindings are in {len(pools):,} pools: {names}", at)
     for index, pool in enumerate(memory.dynamic_pools):
         if pool not in pools:
@@ -142,7 +142,7 @@ def _check_contract(facts: Facts, pool: DynamicPool, at: str) -> Iterator[Findin
         wrong.append(f"`{others[0]}`, which is no binding")
     if wrong:
         yield POOL_CONTRACT.finding(
-            f"binding pool `{short(pool.pool_id)}` has {', '.join(wrong)}", at
+            f"binding pool `{short_pool(pool.pool_id)}` has {', '.join(wrong)}", at
         )
 
 
@@ -218,7 +218,7 @@ def _check_arenas(facts: Facts, pool: DynamicPool, at: str) -> Iterator[Finding]
     except SizeError:
         return  # the reusable rules report a demand that is not defined at a bucket's shape
     for layout in layouts:
-        name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
+        name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
         if layout.physical_size_bytes > U64_MAX:
             yield OVERFLOW.finding(
                 f"{name} takes {layout.physical_size_bytes:,} bytes, more than u64 holds", at

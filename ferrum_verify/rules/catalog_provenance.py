@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule, pointer
 from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.rules import operation_ports, selection_provenance
-from ferrum_verify.rules.source_integrity import short
+from ferrum_verify.rules.provider_provenance import (
+    AcceptedBlocks,
+    accepted_blocks,
+    check_provider,
+    check_storage,
+    version_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.documents.catalog import CapabilityCatalog, Operation, Provider
     from ferrum_verify.documents.node import PlanNode
-    from ferrum_verify.documents.primitives import Version
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.subject import Subject
@@ -23,8 +27,6 @@ if TYPE_CHECKING:
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
 _NODE = "/plan/payload/nodes/2"
-# The profiles that a provider accepts at each of its ports, by their blocks.
-_AcceptedBlocks: TypeAlias = dict[tuple[str, int], set[tuple[int, int]]]
 
 NOT_OFFERED = Rule(
     id="contract.provider-not-offered",
@@ -44,7 +46,7 @@ def check(
     if subject.memory is not None:
         yield from _check_profiles(subject, catalog)
     ports: dict[str, AcceptedPorts] = {}
-    accepted: dict[tuple[str, str], _AcceptedBlocks] = {}
+    accepted: dict[tuple[str, str], AcceptedBlocks] = {}
     providers: dict[tuple[str, str], list[Provider]] = {}
     for operation_id, offered in catalog.providers.items():
         for provider in offered:
@@ -74,14 +76,14 @@ def check(
             continue
         if len(selected) > 1:
             continue  # which of them counts is in doubt
-        yield from _check_provider(node, operation, selected[0], place)
+        yield from check_provider(node, operation, selected[0], place)
         yield from selection_provenance.check_formats(node, selected[0], subject.header, place)
         if rows is not None:
             provider = selected[0]
             key = (node.operation_id, provider.provider_id)
             if key not in accepted:
-                accepted[key] = _accepted_blocks(provider)
-            yield from _check_storage(node, accepted[key], rows, place)
+                accepted[key] = accepted_blocks(provider)
+            yield from check_storage(node, accepted[key], rows, place)
 
 
 DEVICE = Rule(
@@ -171,8 +173,8 @@ def _unknown_operation(node: PlanNode, operation: Operation | None, place: str) 
             actual=node.operation_id,
         )
     return UNKNOWN_OPERATION.finding(
-        f"Node {node.id} runs version {_text(node.operation_version)} of {node.operation_id}, but "
-        f"the catalog has {_text(operation.version)}.",
+        f"Node {node.id} runs version {version_text(node.operation_version)} of "
+        f"{node.operation_id}, but the catalog has {version_text(operation.version)}.",
         f"{place}/operation_version",
         expected=operation.version.to_wire(),
         actual=node.operation_version.to_wire(),
@@ -228,122 +230,3 @@ def _check_requirements(node: PlanNode, operation: Operation, place: str) -> Ite
             expected=minimum,
             actual=estimate.value_alignment_bytes,
         )
-
-
-IMPLEMENTATION = Rule(
-    id="contract.provider-differs",
-    summary="A node was compiled for another build of its provider, or another estimator, than "
-    "the catalog's.",
-    why="Another build may need more workspace, or compute other bits; the plan's promises are "
-    "those of the build that it was compiled with.",
-    fix="Compile the plan again with the provider at hand.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODE}/provider_implementation_fingerprint": "0" * 64}),
-)
-CAPABILITY = Rule(
-    id="contract.missing-capability",
-    summary="A node's provider lacks a capability that the node or its operation requires.",
-    why="The kernel uses an instruction or feature that is not there.",
-    fix="Select a provider that has the capability.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODE}/required_capabilities": ["capability.absent"]}),
-)
-
-
-def _check_provider(
-    node: PlanNode, operation: Operation, provider: Provider, place: str
-) -> Iterator[Finding]:
-    estimate = node.provider_resources
-    facts = (
-        (
-            "implementation",
-            f"{place}/provider_implementation_fingerprint",
-            node.provider_implementation_fingerprint,
-            provider.provider_implementation_fingerprint,
-        ),
-        (
-            "estimator",
-            f"{place}/provider_resources/estimator_id",
-            estimate.estimator_id,
-            provider.resource_estimator_id,
-        ),
-        (
-            "estimator version",
-            f"{place}/provider_resources/estimator_version",
-            _text(estimate.estimator_version),
-            _text(provider.resource_estimator_version),
-        ),
-        (
-            "estimator implementation",
-            f"{place}/provider_resources/estimator_implementation_fingerprint",
-            estimate.estimator_implementation_fingerprint,
-            provider.resource_estimator_implementation_fingerprint,
-        ),
-    )
-    for what, where, actual, expected in facts:
-        if actual != expected:
-            yield IMPLEMENTATION.finding(
-                f"Node {node.id} was compiled with the {what} {short(actual)} of "
-                f"{provider.provider_id}, but the catalog's is {short(expected)}.",
-                where,
-                expected=expected,
-                actual=actual,
-            )
-    needed = {*node.required_capabilities, *operation.provider.required_capabilities}
-    if missing := sorted(needed - set(provider.capabilities)):
-        yield CAPABILITY.finding(
-            f"Node {node.id} requires {', '.join(missing)}, which {provider.provider_id} lacks.",
-            f"{place}/required_capabilities",
-        )
-
-
-def _accepted_blocks(provider: Provider) -> _AcceptedBlocks:
-    return {
-        (port.role, port.ordinal): {each.blocks for each in port.storage.accepted_profiles}
-        for port in reversed(provider.dynamic_storage_bindings)
-    }
-
-
-_PAGED = {
-    "allocator": {"fixed_block_arena": {"block_bytes": 256}},
-    "view": {"paged_regions": {"block_bytes": 256}},
-}
-STORAGE = Rule(
-    id="contract.storage-not-accepted",
-    summary="A value lies in storage that the node's provider does not accept at that port.",
-    why="A kernel that expects contiguous bytes walks past the end of the first page.",
-    fix="Store the value as the provider accepts it, or select another provider.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            "/catalog/providers/operation.embed/0/dynamic_storage_bindings/0/storage"
-            "/accepted_profiles": [_PAGED]
-        },
-    ),
-)
-
-
-def _check_storage(
-    node: PlanNode, accepted: _AcceptedBlocks, rows: ResourceRows, place: str
-) -> Iterator[Finding]:
-    for index, binding in enumerate(node.values):
-        blocks = accepted.get((binding.role, binding.ordinal), ())
-        for component in binding.storage.components:
-            row = rows.get(component.resource_id)
-            if row is None or isinstance(row, StaticAllocation):
-                continue
-            if row.storage.profile.blocks not in blocks:
-                yield STORAGE.finding(
-                    f"Value {binding.value_id} lies in {component.resource_id}, stored as "
-                    f"{describe_profile(row.storage.profile)}, which "
-                    f"{node.selection.selected_provider} does not accept at {binding.role} "
-                    f"{binding.ordinal} of node {node.id}.",
-                    f"{place}/values/{index}/storage",
-                    actual=row.storage.profile.to_wire(),
-                )
-                break
-
-
-def _text(version: Version) -> str:
-    return f"{version.major}.{version.minor}"
