@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from ferrum_verify.contracts import check_rules, plan_rules
 from ferrum_verify.contracts import rules as change_rules
 from ferrum_verify.findings import Family, Rule
-from ferrum_verify.reading import checkpoint_wire, wire
+from ferrum_verify.reading import (
+    checkpoint_wire,
+    json_text,
+    json_values,
+    load,
+    parse,
+    read_past,
+    wire_findings,
+)
 from ferrum_verify.rules import (
     aliases,
     binding,
@@ -63,7 +71,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
-    "wire": (wire, checkpoint_wire),
+    "wire": (parse, load, json_text, json_values, read_past, wire_findings, checkpoint_wire),
     "graph": (graph, plan_graph, data_flow, work, state_effects, selection),
     "value": (value, value_rows, weight_parts, aliases, retained),
     "capacity": (capacity_grant, capacity, plan_graph),

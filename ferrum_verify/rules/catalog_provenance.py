@@ -23,11 +23,8 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.subject import Subject
-    from ferrum_verify.rules.operation_ports import AcceptedPorts
 
 _FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
-_NODE = "/plan/payload/nodes/2"
-
 NOT_OFFERED = Rule(
     id="contract.provider-not-offered",
     summary="A node's selected provider is not among the operation's providers in the catalog.",
@@ -45,20 +42,22 @@ def check(
     yield from _check_device(subject, catalog)
     if subject.memory is not None:
         yield from _check_profiles(subject, catalog)
-    ports: dict[str, AcceptedPorts] = {}
+    ports = {
+        name: operation_ports.accepted_ports(each) for name, each in catalog.operations.items()
+    }
     accepted: dict[tuple[str, str], AcceptedBlocks] = {}
     providers: dict[tuple[str, str], list[Provider]] = {}
     for operation_id, offered in catalog.providers.items():
         for provider in offered:
-            providers.setdefault((operation_id, provider.provider_id), []).append(provider)
+            key = (operation_id, provider.provider_id)
+            providers.setdefault(key, []).append(provider)
+            accepted.setdefault(key, accepted_blocks(provider))
     for index, node in enumerate(subject.plan_nodes or ()):
         place = f"{subject.places.nodes}/{index}"
         operation = catalog.operations.get(node.operation_id)
         if operation is None or operation.version != node.operation_version:
             yield _unknown_operation(node, operation, place)
             continue
-        if node.operation_id not in ports:
-            ports[node.operation_id] = operation_ports.accepted_ports(operation)
         yield from operation_ports.check_node(node, ports[node.operation_id], place)
         if node.selection.rejected_providers:
             yield from selection_provenance.check_rejections(node, providers, place)
@@ -76,14 +75,12 @@ def check(
             continue
         if len(selected) > 1:
             continue  # which of them counts is in doubt
-        yield from check_provider(node, operation, selected[0], place)
-        yield from selection_provenance.check_formats(node, selected[0], subject.header, place)
+        provider = selected[0]
+        yield from check_provider(node, operation, provider, place)
+        yield from selection_provenance.check_formats(node, provider, subject.header, place)
         if rows is not None:
-            provider = selected[0]
-            key = (node.operation_id, provider.provider_id)
-            if key not in accepted:
-                accepted[key] = accepted_blocks(provider)
-            yield from check_storage(node, accepted[key], rows, place)
+            blocks = accepted[node.operation_id, provider.provider_id]
+            yield from check_storage(node, blocks, rows, place)
 
 
 DEVICE = Rule(
@@ -155,6 +152,7 @@ def _check_profiles(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Fi
             )
 
 
+_NODE = "/plan/payload/nodes/2"
 UNKNOWN_OPERATION = Rule(
     id="contract.unknown-operation",
     summary="A node runs an operation, or a version of one, that the catalog does not have.",

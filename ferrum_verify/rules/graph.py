@@ -24,48 +24,6 @@ DUPLICATE_NODE = Rule(
     source=GRAPH,
     example=Example("problem", {"/nodes/5/id": "node/embed"}),
 )
-LATER_DEPENDENCY = Rule(
-    id="graph.later-dependency",
-    summary="A dependency stands earlier in the plan than the node that waits for it.",
-    why="Nodes are submitted in plan order: a node would be submitted before what it waits for.",
-    fix="Move the node behind its dependencies.",
-    source=GRAPH,
-    example=Example("problem", {"/nodes/1/dependencies": ["node/embed", "node/query"]}),
-)
-CYCLE = Rule(
-    id="graph.cycle",
-    summary="No node waits for itself, directly or through others.",
-    why="None of the nodes on the loop can ever start.",
-    fix="Remove one of the dependencies on the loop.",
-    source=GRAPH,
-    judgment="safety",
-    example=Example("problem", {"/nodes/1/dependencies": ["node/attention", "node/embed"]}),
-)
-DEPENDENCIES_NOT_CANONICAL = Rule(
-    id="graph.dependencies-not-canonical",
-    summary="A node's dependencies ascend, each once.",
-    why="The plan's hash covers the order; the same graph in another order is another plan.",
-    fix="Sort the dependencies and remove repeated ones.",
-    source=GRAPH,
-    example=Example("fragment", {"/nodes/3/dependencies": ["node/query", "node/key"]}),
-)
-RESOURCES_NOT_CANONICAL = Rule(
-    id="graph.resources-not-canonical",
-    summary="A node's resources ascend, each once.",
-    why="The plan's hash covers the order; the same uses in another order are another plan.",
-    fix="Sort the resources and remove repeated ones.",
-    source=GRAPH,
-    example=Example("fragment", {"/nodes/1/resources": ["act/key", "act/embedded"]}),
-)
-UNKNOWN_RESOURCE = Rule(
-    id="graph.unknown-resource",
-    summary="A node lists resources of the memory plan only.",
-    why="The node would be given no bytes for the resource.",
-    fix="Add a row for the resource, or correct its id.",
-    source=GRAPH,
-    judgment="safety",
-    example=Example("problem", {"/nodes/4/resources/-": "act/lost"}),
-)
 TOO_MANY_NODES = Rule(
     id="graph.too-many-nodes",
     summary=f"Order can be judged: the document has at most {MAXIMUM_NODES:,} nodes.",
@@ -98,10 +56,6 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
     if nodes is None:
         return
     at = subject.places.nodes
-    # The planner sorts a problem's lists, but does not take a thing twice.
-    in_any_order = subject.kind == "problem"
-    proper = _each_once if in_any_order else _ascends
-    told = "have one twice" if in_any_order else "do not ascend, each once"
     order = HappensBefore(nodes)
     for index, node in enumerate(nodes):
         first = order.position[node.id]
@@ -111,41 +65,8 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
             )
     late = yield from _check_dependencies(nodes, order, at)
     if late:
-        loops = order.loops()
-        on_loop = {node for loop in loops for node in loop}
-        for loop in loops:
-            path = " → ".join(f"`{node}`" for node in (*loop, loop[0]))
-            first = order.position[loop[0]]
-            yield CYCLE.finding(
-                f"each waits for the one before: {path}", f"{at}/{first}/dependencies"
-            )
-        for index, dependency in late:
-            node = nodes[index]
-            if not (node.id in on_loop and dependency in on_loop):
-                yield LATER_DEPENDENCY.finding(
-                    f"`{node.id}` is node {index}, but waits for `{dependency}`, which is node "
-                    f"{order.position[dependency]}",
-                    f"{at}/{index}/dependencies",
-                )
-    for index, node in enumerate(nodes):
-        resources = node.resources
-        if not proper(resources):
-            yield RESOURCES_NOT_CANONICAL.finding(
-                f"the resources of `{node.id}` {told}",
-                f"{at}/{index}/resources",
-            )
-        if known is not None and not known.issuperset(resources):
-            for place, resource in enumerate(resources):
-                if resource not in known:
-                    yield UNKNOWN_RESOURCE.finding(
-                        f"`{node.id}` lists `{resource}`, which has no row in the memory plan",
-                        f"{at}/{index}/resources/{place}",
-                    )
-        if not proper(node.dependencies):
-            yield DEPENDENCIES_NOT_CANONICAL.finding(
-                f"the dependencies of `{node.id}` {told}",
-                f"{at}/{index}/dependencies",
-            )
+        yield from _check_late(nodes, order, late, at)
+    yield from _check_lists(nodes, known, at, in_any_order=subject.kind == "problem")
     if not order.is_tractable:
         yield TOO_MANY_NODES.finding(
             f"the plan has {len(nodes):,} nodes, so what depends on order was not judged", at
@@ -177,6 +98,103 @@ def _check_dependencies(
             elif earlier >= index:
                 late.append((index, dependency))
     return late
+
+
+LATER_DEPENDENCY = Rule(
+    id="graph.later-dependency",
+    summary="A dependency stands earlier in the plan than the node that waits for it.",
+    why="Nodes are submitted in plan order: a node would be submitted before what it waits for.",
+    fix="Move the node behind its dependencies.",
+    source=GRAPH,
+    example=Example("problem", {"/nodes/1/dependencies": ["node/embed", "node/query"]}),
+)
+CYCLE = Rule(
+    id="graph.cycle",
+    summary="No node waits for itself, directly or through others.",
+    why="None of the nodes on the loop can ever start.",
+    fix="Remove one of the dependencies on the loop.",
+    source=GRAPH,
+    judgment="safety",
+    example=Example("problem", {"/nodes/1/dependencies": ["node/attention", "node/embed"]}),
+)
+
+
+def _check_late(
+    nodes: Sequence[FragmentNode | PlanNode],
+    order: HappensBefore,
+    late: Sequence[tuple[int, str]],
+    at: str,
+) -> Iterator[Finding]:
+    loops = order.loops()
+    on_loop = {node for loop in loops for node in loop}
+    for loop in loops:
+        path = " → ".join(f"`{node}`" for node in (*loop, loop[0]))
+        first = order.position[loop[0]]
+        yield CYCLE.finding(f"each waits for the one before: {path}", f"{at}/{first}/dependencies")
+    for index, dependency in late:
+        node = nodes[index]
+        if not (node.id in on_loop and dependency in on_loop):
+            yield LATER_DEPENDENCY.finding(
+                f"`{node.id}` is node {index}, but waits for `{dependency}`, which is node "
+                f"{order.position[dependency]}",
+                f"{at}/{index}/dependencies",
+            )
+
+
+DEPENDENCIES_NOT_CANONICAL = Rule(
+    id="graph.dependencies-not-canonical",
+    summary="A node's dependencies ascend, each once.",
+    why="The plan's hash covers the order; the same graph in another order is another plan.",
+    fix="Sort the dependencies and remove repeated ones.",
+    source=GRAPH,
+    example=Example("fragment", {"/nodes/3/dependencies": ["node/query", "node/key"]}),
+)
+RESOURCES_NOT_CANONICAL = Rule(
+    id="graph.resources-not-canonical",
+    summary="A node's resources ascend, each once.",
+    why="The plan's hash covers the order; the same uses in another order are another plan.",
+    fix="Sort the resources and remove repeated ones.",
+    source=GRAPH,
+    example=Example("fragment", {"/nodes/1/resources": ["act/key", "act/embedded"]}),
+)
+UNKNOWN_RESOURCE = Rule(
+    id="graph.unknown-resource",
+    summary="A node lists resources of the memory plan only.",
+    why="The node would be given no bytes for the resource.",
+    fix="Add a row for the resource, or correct its id.",
+    source=GRAPH,
+    judgment="safety",
+    example=Example("problem", {"/nodes/4/resources/-": "act/lost"}),
+)
+
+
+def _check_lists(
+    nodes: Sequence[FragmentNode | PlanNode],
+    known: frozenset[str] | None,
+    at: str,
+    *,
+    in_any_order: bool,
+) -> Iterator[Finding]:
+    # The planner sorts a problem's lists, but does not take a thing twice.
+    proper = _each_once if in_any_order else _ascends
+    told = "have one twice" if in_any_order else "do not ascend, each once"
+    for index, node in enumerate(nodes):
+        resources = node.resources
+        if not proper(resources):
+            yield RESOURCES_NOT_CANONICAL.finding(
+                f"the resources of `{node.id}` {told}", f"{at}/{index}/resources"
+            )
+        if known is not None and not known.issuperset(resources):
+            for place, resource in enumerate(resources):
+                if resource not in known:
+                    yield UNKNOWN_RESOURCE.finding(
+                        f"`{node.id}` lists `{resource}`, which has no row in the memory plan",
+                        f"{at}/{index}/resources/{place}",
+                    )
+        if not proper(node.dependencies):
+            yield DEPENDENCIES_NOT_CANONICAL.finding(
+                f"the dependencies of `{node.id}` {told}", f"{at}/{index}/dependencies"
+            )
 
 
 def _each_once(ids: Sequence[str]) -> bool:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.primitives import Lifetime
     from ferrum_verify.rules.facts import Facts
 
-
 STRUCTURE = "seed 000, validate_dynamic_pools_structure"
 
 OVERFLOW = Rule(
@@ -146,7 +145,7 @@ def check_totals(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterat
                 about=(pool.pool_id,),
             )
     yield from _check_reusable_ceiling(facts, group, pool, at)
-    yield from _check_provisioning(facts, group, pool, derived, ceiling, at)
+    yield from _check_provisioning(facts, group, pool, derived, ceiling, at=at)
 
 
 REUSABLE_CEILING = Rule(
@@ -213,6 +212,7 @@ def _check_provisioning(
     pool: DynamicPool,
     derived: DynamicPool | None,
     ceiling: int,
+    *,
     at: str,
 ) -> Iterator[Finding]:
     name = f"pool `{short_pool(pool.pool_id)}`"

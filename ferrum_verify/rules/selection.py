@@ -44,22 +44,6 @@ REJECTED_ORDER = Rule(
         {f"{_SELECTION}/rejected_providers/0": Swap(f"{_SELECTION}/rejected_providers/1")},
     ),
 )
-REJECTED_RESOURCE = Rule(
-    id="graph.rejected-resource",
-    summary="A provider was rejected for the storage of a resource that the node does not use.",
-    why="The record explains why another kernel runs. A resource that is not the node's explains "
-    "nothing, and whoever wants the faster kernel changes the wrong storage.",
-    fix="Name the resources of the node whose storage the provider does not accept.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            f"{_SELECTION}/rejected_providers/0/reasons/storage_incompatible/resource_ids": [
-                "resource.absent"
-            ]
-        },
-    ),
-)
 
 
 def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
@@ -85,7 +69,29 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
             f"The rejected providers of node {node.id} do not strictly ascend: {fault.text}.",
             f"{where}/rejected_providers/{fault.position}",
         )
-    for position, provider in enumerate(selection.rejected_providers):
+    yield from _check_rejections(node, where)
+
+
+REJECTED_RESOURCE = Rule(
+    id="graph.rejected-resource",
+    summary="A provider was rejected for the storage of a resource that the node does not use.",
+    why="The record explains why another kernel runs. A resource that is not the node's explains "
+    "nothing, and whoever wants the faster kernel changes the wrong storage.",
+    fix="Name the resources of the node whose storage the provider does not accept.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            f"{_SELECTION}/rejected_providers/0/reasons/storage_incompatible/resource_ids": [
+                "resource.absent"
+            ]
+        },
+    ),
+)
+
+
+def _check_rejections(node: PlanNode, where: str) -> Iterator[Finding]:
+    for position, provider in enumerate(node.selection.rejected_providers):
         reasons = provider.reasons
         if not isinstance(reasons, StorageIncompatible):
             continue

@@ -42,7 +42,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         broken = list(check_structure(facts, pool, members, f"{at}/{index}"))
         yield from broken
         yield from _check_minimum(facts, group, pool, members, f"{at}/{index}")
-        yield from _check_order(facts, group, pool, members, f"{at}/{index}", bool(broken))
+        yield from _check_order(facts, group, pool, members, f"{at}/{index}", broken=bool(broken))
 
 
 STEP_MINIMUM = Rule(
@@ -164,6 +164,7 @@ def _check_order(
     pool: DynamicPool,
     members: dict[str, DynamicDescriptor],
     at: str,
+    *,
     broken: bool,
 ) -> Iterator[Finding]:
     if facts.order is None or facts.structure is None:

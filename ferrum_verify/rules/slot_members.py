@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     )
     from ferrum_verify.rules.facts import Facts
 
-
 STRUCTURE = "seed 000, validate_dynamic_pools_structure"
-DERIVE = "seed 000, derive_pool_step_slots"
 POOLS = "format description, pools"
 NOT_CANONICAL = Rule(
     id="slot.not-canonical",
@@ -121,7 +119,7 @@ def check_structure(
                     f"{here}/resource_ids",
                 )
         sole = [resource for resource in slot.resource_ids if listed[resource] == 1]
-        yield from _check_slot(facts, slot, sole, members, f"slot {index} of {name}", here)
+        yield from _check_slot(facts, slot, sole, members, name=f"slot {index} of {name}", at=here)
     if not ordered and not told:
         yield NOT_CANONICAL.finding(
             f"the slots of {name} do not ascend by their resource ids", f"{at}/step_resource_slots"
@@ -159,6 +157,8 @@ NOT_TRANSIENT = Rule(
         },
     ),
 )
+
+DERIVE = "seed 000, derive_pool_step_slots"
 RETAINED_SHARED = Rule(
     id="slot.retained-shared",
     summary="A retained completion resource has a slot of its own.",
@@ -175,6 +175,7 @@ def _check_slot(
     slot: StepSlot,
     sole: list[str],
     members: dict[str, DynamicDescriptor],
+    *,
     name: str,
     at: str,
 ) -> Iterator[Finding]:

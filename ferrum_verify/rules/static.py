@@ -14,6 +14,7 @@ from ferrum_verify.rules.static_rows import OVERFLOW, check_rows
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ferrum_verify.documents.memory_plan import StaticAllocation
     from ferrum_verify.rules.facts import Facts
 
 VALIDATE = "seed 000, MemoryPlan::validate"
@@ -28,6 +29,51 @@ NOT_CANONICAL = Rule(
         "fragment", {"/memory/static_allocations/0": Swap("/memory/static_allocations/1")}
     ),
 )
+TOTAL = Rule(
+    id="static.total-mismatch",
+    summary="`static_bytes` is the sum of the static rows' sizes.",
+    why="What is not counted as static is handed out to dynamic pools, and runs out under load.",
+    fix="Recompute `static_bytes`.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/static_bytes": 4096}),
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """All rules of the static rows of a memory plan."""
+    memory, base = facts.memory, facts.subject.places.memory
+    rows = memory.static_allocations
+    at = f"{base}/static_allocations"
+    yield from check_rows(rows, at)
+    for index, (left, right) in enumerate(itertools.pairwise(rows), start=1):
+        if left.resource_id > right.resource_id:
+            yield NOT_CANONICAL.finding(
+                f"static resource `{right.resource_id}` stands after `{left.resource_id}`",
+                f"{at}/{index}",
+            )
+            break
+    for index, row in enumerate(rows):
+        yield from _check_row(row, f"{at}/{index}")
+    stated = sum(row.size_bytes for row in rows)
+    if facts.static_bytes > U64_MAX:
+        yield OVERFLOW.finding(
+            f"the static rows add up to {facts.static_bytes:,} bytes, more than u64 holds",
+            at,
+        )
+    elif memory.static_bytes not in (
+        stated,
+        facts.static_bytes,
+        sum(row.instance_stride_bytes for row in rows),
+    ):
+        yield TOTAL.finding(
+            f"static_bytes is {memory.static_bytes:,}, but the static rows add up to {stated:,}",
+            pointer(base, "static_bytes"),
+            expected=stated,
+            actual=memory.static_bytes,
+        )
+
+
 STRIDE = Rule(
     id="static.stride-mismatch",
     summary="A static row's stride is its bytes, quantized to its alignment and block.",
@@ -64,81 +110,41 @@ LIFETIME = Rule(
     source=VALIDATE,
     example=Example("fragment", {"/memory/static_allocations/0/lifetime": "step"}),
 )
-TOTAL = Rule(
-    id="static.total-mismatch",
-    summary="`static_bytes` is the sum of the static rows' sizes.",
-    why="What is not counted as static is handed out to dynamic pools, and runs out under load.",
-    fix="Recompute `static_bytes`.",
-    source=VALIDATE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/static_bytes": 4096}),
-)
 
 
-def check(facts: Facts) -> Iterator[Finding]:
-    """All rules of the static rows of a memory plan."""
-    memory, base = facts.memory, facts.subject.places.memory
-    rows = memory.static_allocations
-    at = f"{base}/static_allocations"
-    yield from check_rows(rows, at)
-    for index, (left, right) in enumerate(itertools.pairwise(rows), start=1):
-        if left.resource_id > right.resource_id:
-            yield NOT_CANONICAL.finding(
-                f"static resource `{right.resource_id}` stands after `{left.resource_id}`",
-                f"{at}/{index}",
-            )
-            break
-    for index, row in enumerate(rows):
-        here = f"{at}/{index}"
-        name = f"static resource `{row.resource_id}`"
-        if row.instance_count != 1:
-            yield INSTANCE_COUNT.finding(
-                f"{name} has {row.instance_count:,} instances instead of 1",
-                f"{here}/instance_count",
-                expected=1,
-                actual=row.instance_count,
-            )
-        if row.lifetime != "plan":
-            yield LIFETIME.finding(
-                f"{name} has lifetime {row.lifetime} instead of plan",
-                f"{here}/lifetime",
-                expected="plan",
-                actual=row.lifetime,
-            )
-        try:
-            stride = quantize(row.per_instance_bytes, row.alignment_bytes, row.storage.profile)
-        except SizeError:
-            continue
-        if row.instance_stride_bytes != stride:
-            yield STRIDE.finding(
-                f"{name} has a stride of {row.instance_stride_bytes:,} bytes, but its "
-                f"{row.per_instance_bytes:,} bytes quantize to {stride:,}",
-                f"{here}/instance_stride_bytes",
-                expected=stride,
-                actual=row.instance_stride_bytes,
-            )
-        if row.size_bytes not in (row.instance_stride_bytes, stride):
-            yield SIZE.finding(
-                f"{name} has a size of {row.size_bytes:,} bytes, but a stride of "
-                f"{row.instance_stride_bytes:,}",
-                f"{here}/size_bytes",
-                expected=stride,
-                actual=row.size_bytes,
-            )
-    stated = sum(row.size_bytes for row in rows)
-    if facts.static_bytes > U64_MAX:
-        yield OVERFLOW.finding(
-            f"the static rows add up to {facts.static_bytes:,} bytes, more than u64 holds",
-            at,
+def _check_row(row: StaticAllocation, at: str) -> Iterator[Finding]:
+    name = f"static resource `{row.resource_id}`"
+    if row.instance_count != 1:
+        yield INSTANCE_COUNT.finding(
+            f"{name} has {row.instance_count:,} instances instead of 1",
+            f"{at}/instance_count",
+            expected=1,
+            actual=row.instance_count,
         )
-    elif memory.static_bytes not in (
-        stated,
-        facts.static_bytes,
-        sum(row.instance_stride_bytes for row in rows),
-    ):
-        yield TOTAL.finding(
-            f"static_bytes is {memory.static_bytes:,}, but the static rows add up to {stated:,}",
-            pointer(base, "static_bytes"),
-            expected=stated,
-            actual=memory.static_bytes,
+    if row.lifetime != "plan":
+        yield LIFETIME.finding(
+            f"{name} has lifetime {row.lifetime} instead of plan",
+            f"{at}/lifetime",
+            expected="plan",
+            actual=row.lifetime,
+        )
+    try:
+        stride = quantize(row.per_instance_bytes, row.alignment_bytes, row.storage.profile)
+    except SizeError:
+        return
+    if row.instance_stride_bytes != stride:
+        yield STRIDE.finding(
+            f"{name} has a stride of {row.instance_stride_bytes:,} bytes, but its "
+            f"{row.per_instance_bytes:,} bytes quantize to {stride:,}",
+            f"{at}/instance_stride_bytes",
+            expected=stride,
+            actual=row.instance_stride_bytes,
+        )
+    if row.size_bytes not in (row.instance_stride_bytes, stride):
+        yield SIZE.finding(
+            f"{name} has a size of {row.size_bytes:,} bytes, but a stride of "
+            f"{row.instance_stride_bytes:,}",
+            f"{at}/size_bytes",
+            expected=stride,
+            actual=row.size_bytes,
         )

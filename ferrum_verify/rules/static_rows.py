@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import StaticAllocation
     from ferrum_verify.documents.problem import ProblemAllocation
 
-
 VALIDATE = "seed 000, MemoryPlan::validate"
 DUPLICATE = Rule(
     id="static.duplicate",
@@ -59,40 +58,6 @@ ILLEGAL_PROFILE = Rule(
         {"/static_allocations/2/storage/profile/view": {"paged_regions": {"block_bytes": 4096}}},
     ),
 )
-KIND = Rule(
-    id="static.kind",
-    summary="A static row is a value or a persistent workspace.",
-    why="Scratch and binding bytes live for one invocation and must come from a pool.",
-    fix="Make the row a dynamic descriptor of invocation lifetime.",
-    source=VALIDATE,
-    example=Example(
-        "problem", {"/static_allocations/0/kind": {"scratch": {"node_id": "node/embed"}}}
-    ),
-)
-VALUE_PROFILE = Rule(
-    id="static.value-profile",
-    summary="A static value is stored in a linear arena and seen contiguously.",
-    why="Weights are uploaded as one contiguous copy; a blocked arena would scatter them.",
-    fix="Store the value with the linear, contiguous profile.",
-    source=VALIDATE,
-    example=Example(
-        "problem",
-        {
-            "/static_allocations/0/storage/profile/allocator": {
-                "fixed_block_arena": {"block_bytes": 4096}
-            }
-        },
-    ),
-)
-PERSISTENT = Rule(
-    id="static.persistent-contract",
-    summary="A static persistent workspace has usage persistent, u8 elements and opaque layout.",
-    why="Only the provider knows what its workspace holds; any other contract lets the engine "
-    "treat the bytes as a tensor.",
-    fix="Set usage `persistent`, element type `u8` and the opaque layout's fingerprint.",
-    source=VALIDATE,
-    example=Example("problem", {"/static_allocations/2/element_type": "f16"}),
-)
 OVERFLOW = Rule(
     id="static.total-overflow",
     summary="Static sizes and their sum fit u64.",
@@ -130,35 +95,76 @@ def check_rows(
                 quantize(row.per_instance_bytes, row.alignment_bytes, profile)
             except SizeError as error:
                 yield OVERFLOW.finding(f"the size of {name} {error}", f"{at}/per_instance_bytes")
-        match row.kind:
-            case "value":
-                if profile != LINEAR_CONTIGUOUS and not profile_fault(profile):
-                    yield VALUE_PROFILE.finding(
-                        f"{name} is a value, but not in a linear arena seen contiguously",
-                        f"{at}/storage/profile",
-                    )
-            case Persistent(node_id=node):
-                wrong = [
-                    text
-                    for fails, text in (
-                        (row.usage != "persistent", f"usage {row.usage}"),
-                        (row.element_type != "u8", f"element type {row.element_type}"),
-                        (
-                            row.storage.logical_layout_fingerprint != OPAQUE_LAYOUT_FINGERPRINT,
-                            "a layout that is not opaque",
-                        ),
-                    )
-                    if fails
-                ]
-                if wrong:
-                    yield PERSISTENT.finding(
-                        f"{name} is the persistent workspace of `{node}`, "
-                        f"but has {' and '.join(wrong)}",
-                        at,
-                    )
-            case Scratch(node_id=node) | Binding(node_id=node):
-                yield KIND.finding(
-                    f"{name} is the {row.kind.tag} workspace of `{node}`, "
-                    "which lives for one invocation only",
-                    f"{at}/kind",
+        yield from _check_kind(row, name, at)
+
+
+KIND = Rule(
+    id="static.kind",
+    summary="A static row is a value or a persistent workspace.",
+    why="Scratch and binding bytes live for one invocation and must come from a pool.",
+    fix="Make the row a dynamic descriptor of invocation lifetime.",
+    source=VALIDATE,
+    example=Example(
+        "problem", {"/static_allocations/0/kind": {"scratch": {"node_id": "node/embed"}}}
+    ),
+)
+VALUE_PROFILE = Rule(
+    id="static.value-profile",
+    summary="A static value is stored in a linear arena and seen contiguously.",
+    why="Weights are uploaded as one contiguous copy; a blocked arena would scatter them.",
+    fix="Store the value with the linear, contiguous profile.",
+    source=VALIDATE,
+    example=Example(
+        "problem",
+        {
+            "/static_allocations/0/storage/profile/allocator": {
+                "fixed_block_arena": {"block_bytes": 4096}
+            }
+        },
+    ),
+)
+PERSISTENT = Rule(
+    id="static.persistent-contract",
+    summary="A static persistent workspace has usage persistent, u8 elements and opaque layout.",
+    why="Only the provider knows what its workspace holds; any other contract lets the engine "
+    "treat the bytes as a tensor.",
+    fix="Set usage `persistent`, element type `u8` and the opaque layout's fingerprint.",
+    source=VALIDATE,
+    example=Example("problem", {"/static_allocations/2/element_type": "f16"}),
+)
+
+
+def _check_kind(row: StaticAllocation | ProblemAllocation, name: str, at: str) -> Iterator[Finding]:
+    profile = row.storage.profile
+    match row.kind:
+        case "value":
+            if profile != LINEAR_CONTIGUOUS and not profile_fault(profile):
+                yield VALUE_PROFILE.finding(
+                    f"{name} is a value, but not in a linear arena seen contiguously",
+                    f"{at}/storage/profile",
                 )
+        case Persistent(node_id=node):
+            wrong = [
+                text
+                for fails, text in (
+                    (row.usage != "persistent", f"usage {row.usage}"),
+                    (row.element_type != "u8", f"element type {row.element_type}"),
+                    (
+                        row.storage.logical_layout_fingerprint != OPAQUE_LAYOUT_FINGERPRINT,
+                        "a layout that is not opaque",
+                    ),
+                )
+                if fails
+            ]
+            if wrong:
+                yield PERSISTENT.finding(
+                    f"{name} is the persistent workspace of `{node}`, "
+                    f"but has {' and '.join(wrong)}",
+                    at,
+                )
+        case Scratch(node_id=node) | Binding(node_id=node):
+            yield KIND.finding(
+                f"{name} is the {row.kind.tag} workspace of `{node}`, "
+                "which lives for one invocation only",
+                f"{at}/kind",
+            )

@@ -10,7 +10,7 @@ from ferrum_verify.rules.ascending import first_fault
 from ferrum_verify.rules.node_ports import bindings_by_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ferrum_verify.documents.node import PlanNode, TokenAxis, ValueBinding
     from ferrum_verify.documents.primitives import Role
@@ -116,6 +116,10 @@ def _unmatched(ports: Mapping[tuple[Role, int], ValueBinding], axis: TokenAxis) 
         return f"its {axis.role} {axis.ordinal} is {binding.value_id}"
     if binding.usage != "activations":
         return f"{binding.value_id} is used as {binding.usage}, not as activations"
+    return _unmatched_axis(dimensions, axis)
+
+
+def _unmatched_axis(dimensions: Sequence[int], axis: TokenAxis) -> str | None:
     if len(dimensions) != axis.rank:
         return f"the tensor has rank {len(dimensions)}, not {axis.rank}"
     if axis.axis >= axis.rank:
