@@ -8,7 +8,6 @@ from ferrum_verify.findings import Example, Rule, pointer
 from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.rules import operation_ports, selection_provenance
 from ferrum_verify.rules.provider_provenance import (
-    AcceptedBlocks,
     accepted_blocks,
     check_provider,
     check_storage,
@@ -42,16 +41,9 @@ def check(
     yield from _check_device(subject, catalog)
     if subject.memory is not None:
         yield from _check_profiles(subject, catalog)
-    ports = {
-        name: operation_ports.accepted_ports(each) for name, each in catalog.operations.items()
-    }
-    accepted: dict[tuple[str, str], AcceptedBlocks] = {}
-    providers: dict[tuple[str, str], list[Provider]] = {}
-    for operation_id, offered in catalog.providers.items():
-        for provider in offered:
-            key = (operation_id, provider.provider_id)
-            providers.setdefault(key, []).append(provider)
-            accepted.setdefault(key, accepted_blocks(provider))
+    ports = {key: operation_ports.accepted_ports(each) for key, each in catalog.operations.items()}
+    providers = _providers(catalog)
+    accepted = {key: accepted_blocks(each[0]) for key, each in providers.items()}
     for index, node in enumerate(subject.plan_nodes or ()):
         place = f"{subject.places.nodes}/{index}"
         operation = catalog.operations.get(node.operation_id)
@@ -81,6 +73,15 @@ def check(
         if rows is not None:
             blocks = accepted[node.operation_id, provider.provider_id]
             yield from check_storage(node, blocks, rows, place)
+
+
+def _providers(catalog: CapabilityCatalog) -> dict[tuple[str, str], list[Provider]]:
+    """The catalog's providers by operation and id; of one id there may be several."""
+    providers: dict[tuple[str, str], list[Provider]] = {}
+    for operation_id, offered in catalog.providers.items():
+        for provider in offered:
+            providers.setdefault((operation_id, provider.provider_id), []).append(provider)
+    return providers
 
 
 DEVICE = Rule(
