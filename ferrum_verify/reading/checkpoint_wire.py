@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.wire_faults import WireFault
 
-_FORMAT = "wire format, «Sequence checkpoints»"
+_FORMAT = "docs/format.md, «Sequence checkpoints»"
 _CONTRACT = "/catalog/providers/operation.attention/1/checkpoint_capability/completed_boundary"
 
 STATE_PORTS = Rule(
@@ -42,7 +42,7 @@ PORT_PROFILE = Rule(
     why="A state can never be in that storage, so the declaration is void.",
     fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
     "seen contiguously or in pages of the same block.",
-    source="wire format, «Sizes» (legal storage profiles)",
+    source="docs/format.md, «Sizes» (storage profiles)",
     example=Example(
         "bundle", {f"{_CONTRACT}/state_ports/0/storage_profile/allocator": "linear_arena"}
     ),

@@ -170,7 +170,7 @@ DUPLICATE_KEY = Rule(
     why="Readers disagree on which of the two counts, so two programs would see two plans "
     "under one hash. The engine refuses both.",
     fix="Keep one of the two members.",
-    source="wire format, «Wire rules»",
+    source="docs/format.md, «Wire rules»",
 )
 
 

@@ -35,7 +35,7 @@ LIMIT = Rule(
     "levels of nesting, 65,536 static and dynamic rows, or 262,144 nodes.",
     why="The engine reads no larger plan, so that a hostile one cannot exhaust the host.",
     fix="Split the model, or drop what is not part of the plan.",
-    source="wire format, «Wire rules»; seed 000, `validate` (resource rows)",
+    source="docs/format.md, «Wire rules»; seed 000, `validate` (resource rows)",
     example=Example("fragment", {"/nodes": _DEEP}),
 )
 
@@ -115,7 +115,7 @@ NOT_JSON = Rule(
     "knows no NaN, no Infinity, no byte-order mark, no half of a surrogate pair, and no "
     "number that a 64-bit float cannot hold.",
     fix="Write the document with a JSON library, as UTF-8 and without a byte-order mark.",
-    source="wire format, «Wire rules»",
+    source="docs/format.md, «Wire rules»",
     example=Example("fragment", {"/memory/static_bytes": float("nan")}),
 )
 

@@ -57,7 +57,7 @@ UNREADABLE_FILE = Rule(
     summary="The file cannot be opened, or its bytes cannot be read to the end.",
     why="Nothing can be said about a plan that was never seen.",
     fix="Check the path and its permissions; write a damaged archive again.",
-    source="reading files",
+    source="a check of this verifier on its input",
 )
 
 

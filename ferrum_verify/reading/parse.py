@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.reading.subject import Kind
 
-_FORMAT = "wire format, «Wire rules»"
+_FORMAT = "docs/format.md, «Wire rules»"
 MAXIMUM_ROWS = 65_536
 """Static and dynamic rows of one plan (seed 000, ``validate``)."""
 
@@ -44,7 +44,7 @@ UNKNOWN_KIND = Rule(
     why="A plan in another wrapping is not a plan that the engine would load.",
     fix="Give an execution plan, a fragment, a memory plan, a planning problem, a bundle, a "
     "program, a catalog or a policy; `ferrum-verify schema NAME` shows each one's form.",
-    source="wire format, «Documents»",
+    source="docs/format.md, «Documents»",
     example=Example("fragment", {"/nodes": DELETE, "/memory": DELETE}),
 )
 UNREADABLE = frozenset(
@@ -194,7 +194,7 @@ NEWER_FIELD = Rule(
     why="The pool's totals then contain bytes that the known derivation does not account for; "
     "whether they are right cannot be told.",
     fix="Audit the plan with a release of this tool that knows the field.",
-    source="wire format, «Wire rules» (optional fields of newer engines)",
+    source="docs/format.md, «Wire rules» (optional fields of newer engines)",
     severity="warning",
     undecided=True,
     example=Example("fragment", {"/memory/dynamic_pools/0/checkpoint_growth_ceiling_bytes": 4096}),

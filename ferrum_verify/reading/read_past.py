@@ -70,7 +70,7 @@ TOO_MANY_FAULTS = Rule(
     why="Such a document was not written by the engine: a list of all its faults would help "
     "nobody, and making it could exhaust the host.",
     fix="Correct what writes the document; all its faults most likely have one cause.",
-    source="wire format, «Wire rules»",
+    source="docs/format.md, «Wire rules»",
     example=Example("fragment", {"/memory": dict.fromkeys(map(str, range(20_001)), 0)}),
 )
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     _Judged: TypeAlias = tuple[Rule, str]
 
-_FORMAT = "wire format, «Wire rules»"
-_MEMORY_WIRE = "seed 000, `MemoryPlanWire` (`deny_unknown_fields`); wire format, «Wire rules»"
+_FORMAT = "docs/format.md, «Wire rules»"
+_MEMORY_WIRE = "seed 000, `MemoryPlanWire` (`deny_unknown_fields`); docs/format.md, «Wire rules»"
 
 
 def finding_of(fault: WireFault, base: str = "") -> Finding:
@@ -155,7 +155,7 @@ U128 = Rule(
     why="JSON numbers beyond 2^53 do not survive every reader, so totals of that size are text, "
     "and have exactly one spelling because they are hashed.",
     fix="Write the number in quotes, without sign or leading zeros.",
-    source="seed 000, `CanonicalU128`; wire format, «Wire rules»",
+    source="seed 000, `CanonicalU128`; docs/format.md, «Wire rules»",
     example=Example("fragment", {"/memory/theoretical_ceiling_bytes": 1167232}),
 )
 
@@ -173,7 +173,7 @@ CONTRACT_VERSION = Rule(
     summary="A checkpoint declaration has another contract version than 1.0.",
     why="What a newer contract promises is unknown; restoring a state under it could corrupt it.",
     fix="Declare version 1.0, or declare the checkpoint `unsupported`.",
-    source="seed 004; wire format, «Sequence checkpoints»",
+    source="docs/format.md, «Sequence checkpoints»",
     example=Example("program", {"/checkpoint_inputs/contract_version/major": 2}),
 )
 
@@ -188,7 +188,7 @@ SPAN = Rule(
     summary="A boundary constraint permits no count of tokens that fits 64 bits.",
     why="A span whose smallest legal length overflows can never be met by a prompt.",
     fix="Lower the minimum or the alignment of the prefix or the suffix.",
-    source="seed 004; wire format, «Sequence checkpoints»",
+    source="docs/format.md, «Sequence checkpoints»",
     example=Example("catalog", {f"{_PREFIX}/minimum_tokens": 2**64 - 1, f"{_PREFIX}/alignment": 2}),
 )
 
@@ -206,7 +206,7 @@ OVERLAPPING_INPUTS = Rule(
     summary="One input is declared as two of token, conditioning and output-only input.",
     why="Whether the input must be captured with a checkpoint would be contradictory.",
     fix="Name each input once.",
-    source="seed 004; wire format, «Sequence checkpoints»",
+    source="docs/format.md, «Sequence checkpoints»",
     example=Example("program", {"/checkpoint_inputs/conditioning_inputs": ["value.bias"]}),
 )
 

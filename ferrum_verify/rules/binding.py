@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicPool
     from ferrum_verify.rules.facts import Facts
 
-COMPILE = "seed 003, compile_program_binding_layouts"
+COMPILE = "seed 003, `compile_program_binding_layouts`"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -74,7 +74,7 @@ NOT_ONCE = Rule(
     summary="Every invocation resource is live in exactly one node.",
     why="A submission wave has one place for each; a second use would have no place.",
     fix="Give each node that uses it an invocation resource of its own.",
-    source="format description, program bindings",
+    source="docs/format.md, «Program bindings»",
     severity="warning",
     example=Example("problem", {"/nodes/4/resources/-": "binding/attention"}),
 )

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicPool
     from ferrum_verify.rules.facts import Facts
 
-VALIDATE = "seed 000, MemoryPlan::validate"
-FROM_CORE = "seed 000, from_core_with_completion_retention"
+VALIDATE = "seed 000, `MemoryPlan::validate`"
+FROM_CORE = "seed 000, `from_core_with_completion_retention`"
 MINIMA = (
     "minimum_request_bytes",
     "minimum_sequence_bytes",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.problem import PlanningProblem
 
 
-VALIDATE = "seed 000, MemoryPlan::validate"
+VALIDATE = "seed 000, `MemoryPlan::validate`"
 ZERO_DEVICE = Rule(
     id="capacity.zero-device",
     summary="The device has memory.",
@@ -52,7 +52,7 @@ ZERO_SEQUENCES = Rule(
     summary="At least one sequence may be active.",
     why="A plan for 0 sequences can serve no request.",
     fix="Set `maximum_active_sequences` to 1 or more.",
-    source="seed 000, validate_active_sequence_ceiling",
+    source="seed 000, `validate_active_sequence_ceiling`",
     example=Example("problem", {"/maximum_active_sequences": 0}),
 )
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.reusable import Capacity, CapturedProgram, ProgramPolicy
 
-POLICY = "format description, reusable execution"
+POLICY = "docs/format.md, «Reusable execution»"
 
 
 def _program_key(program: CapturedProgram) -> tuple[str, int, tuple[int, ...]]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
+_FORMAT = "docs/format.md, «Execution-plan rules» (against the catalog)"
 NOT_OFFERED = Rule(
     id="contract.provider-not-offered",
     summary="A node's selected provider is not among the operation's providers in the catalog.",

@@ -157,7 +157,7 @@ STATE_LAYOUT = Rule(
     why="A copy of any other range restores too little, too much, or another state's bytes.",
     fix="Make the program's declaration, the binding, the port and the descriptor agree in "
     "contents, sizes, element type, usage, lifetime and initialization.",
-    source=f"{_DERIVE}, `validate_aliases`",
+    source=f"{_DERIVE} (`validate_aliases`)",
     severity="note",
     example=Example("bundle", {f"{_OF_ATTENTION}/state_ports/1/layout": "token_major_prefix"}),
 )

@@ -33,7 +33,7 @@ NEVER_REACHABLE = Rule(
     "again, and nobody is told.",
     fix="Lower the alignment or the minimum of the providers that the message names, or raise "
     "the states' maximum tokens.",
-    source="seed 004, `intersect_boundaries`; the states' declared capacity",
+    source="seed 004, `intersect_boundaries` (against the states' declared capacity)",
     severity="warning",
     example=Example("bundle", {prefix_alignment("operation.mixer"): 1024}),
 )
@@ -43,7 +43,7 @@ BEYOND_ONE_STEP = Rule(
     why="A prefix that is computed in several steps is captured only if the engine counts them "
     "as one span; sequences that run one step at a time never meet a boundary.",
     fix="Lower the providers' alignment or minimum, or raise `maximum_scheduled_tokens`.",
-    source="seed 004, `intersect_boundaries`; the policy's `maximum_scheduled_tokens`",
+    source="seed 004, `intersect_boundaries` (against the policy's `maximum_scheduled_tokens`)",
     severity="note",
     example=Example(
         "bundle",

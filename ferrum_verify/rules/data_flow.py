@@ -19,7 +19,7 @@ READ_BEFORE_WRITE = Rule(
     why="Only dependencies order nodes. Without one the read may come first, and the kernel takes "
     "what an earlier step, or another request, left in those bytes.",
     fix="Let the reader depend on the writer, directly or through other nodes.",
-    source="format description, «Order, and three execution models»",
+    source="docs/format.md, «Execution-plan rules» (what the engine does not check)",
     judgment="safety",
     example=Example("bundle", {"/plan/payload/nodes/1/dependencies/0": DELETE}),
 )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from ferrum_verify.findings import Finding
 
-_FORMAT = "format description, «Documents» (capability catalog)"
+_FORMAT = "docs/format.md, «Provider contracts»"
 UNKNOWN_OPERATION = Rule(
     id="contract.provided-operation-unknown",
     summary="A catalog lists providers of an operation that it does not have.",
@@ -108,7 +108,7 @@ ALIAS_TARGET = Rule(
     summary="An operation's output aliases an input that the operation does not have.",
     why="An output that must take the bytes of an input that is not there has no bytes at all.",
     fix="Name an input of the operation.",
-    source="format description, «Sequence checkpoints» (alias policy)",
+    source="docs/format.md, «Values» (alias policy)",
     example=Example(
         "catalog",
         {"/operations/operation.residual/outputs/0/alias": {"must_alias": {"tensor_index": 5}}},

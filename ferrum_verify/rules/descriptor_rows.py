@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.documents.problem import ProblemDescriptor
 
-VALIDATE = "seed 000, MemoryPlan::validate"
-SIZES = "format description, sizes and descriptors"
+VALIDATE = "seed 000, `MemoryPlan::validate`"
+SIZES = "docs/format.md, «Descriptors»"
 
 DUPLICATE = Rule(
     id="descriptor.duplicate",
@@ -52,7 +52,7 @@ ILLEGAL_PROFILE = Rule(
     why="No allocator of the engine can serve the other pairs.",
     fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
     "seen contiguously or in pages of the same block.",
-    source="format description, storage profiles",
+    source="docs/format.md, «Sizes» (storage profiles)",
     example=Example(
         "problem", {"/dynamic_descriptors/12/storage/profile/view/paged_regions/block_bytes": 8192}
     ),
@@ -119,7 +119,7 @@ ZERO_INSTANCES = Rule(
     summary="A descriptor has at least one theoretical instance.",
     why="Its ceiling would be 0 bytes, and the first claim would pass it.",
     fix="Set `theoretical_maximum_instances` to the number of sequences that may be active.",
-    source="seed 000, validate_active_sequence_ceiling",
+    source="seed 000, `validate_active_sequence_ceiling`",
     example=Example("problem", {"/dynamic_descriptors/8/theoretical_maximum_instances": 0}),
 )
 KIND_CONTRACT = Rule(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode, WorkspaceEstimate
     from ferrum_verify.findings import Finding
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
+_FORMAT = "docs/format.md, «Workspace estimates»"
 _ESTIMATE = "/plan/payload/nodes/2/provider_resources"
 OTHER_PROVIDER = Rule(
     id="contract.estimate-of-other-provider",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.reading.subject import Subject
 
-GRAPH = "format description, graph rules"
+GRAPH = "docs/format.md, «Graph rules»"
 DUPLICATE_NODE = Rule(
     id="graph.duplicate-node",
     summary="Node ids are unique.",
@@ -39,7 +39,7 @@ NODES_MISSING = Rule(
     summary="Order can be judged: the document has nodes.",
     why="A memory plan alone says which resources share bytes, but not whether they may.",
     fix="Audit the execution plan, or a fragment with the nodes.",
-    source="format description, documents",
+    source="docs/format.md, «Documents»",
     severity="warning",
     undecided=True,
     example=Example("memory-plan", {}),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Canonical fingerprints»"
+_FORMAT = "docs/format.md, «Canonical fingerprints»"
 _PAYLOAD = "/plan/payload"
 _ZERO = "0" * 64
 
@@ -132,7 +132,7 @@ NOT_CANONICAL = Rule(
     summary="A list that stands for a set does not strictly ascend, or holds an entry twice.",
     why="Two spellings of one plan have two hashes, and the engine refuses the second.",
     fix="Sort the list and keep each entry once.",
-    source="execution-plan format, «Execution-plan rules» (nothing non-canonical)",
+    source="docs/format.md, «Wire rules» (canonical form)",
     example=Example("bundle", {f"{_PAYLOAD}/quantization_formats": ["gptq", "awq"]}),
 )
 

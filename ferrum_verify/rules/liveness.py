@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     )
     from ferrum_verify.rules.facts import Facts
 
-ROWS = "format description, pools; seed 000, validate_pool_liveness_rows"
-DERIVE = "seed 000, derive_pool_invocation_liveness"
+ROWS = "docs/format.md, «Pools»; seed 000, `validate_pool_liveness_rows`"
+DERIVE = "seed 000, `derive_pool_invocation_liveness`"
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ferrum_verify.rules.facts import Facts
 
 
-SUMMARY = "seed 000, summarize_pool_invocation_liveness"
+SUMMARY = "seed 000, `summarize_pool_invocation_liveness`"
 MAXIMUM_REFERENCES = 65_536
 
 

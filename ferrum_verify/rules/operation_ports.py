@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode, ValueBinding
     from ferrum_verify.findings import Finding
 
-_FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
+_FORMAT = "docs/format.md, «Execution-plan rules» (against the catalog)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.resource_rows import Row
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules»"
+_FORMAT = "docs/format.md, «Execution-plan rules»"
 _NODES = "/plan/payload/nodes"
 
 PARTS = ("scratch", "binding", "persistent")

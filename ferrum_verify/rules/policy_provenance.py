@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules»; the policy of a bundle"
+_FORMAT = "docs/format.md, «Execution-plan rules» (against the policy)"
 VERSION = Rule(
     id="contract.policy-version",
     summary="The plan was compiled under another version of the policy.",
@@ -130,7 +130,7 @@ DUPLICATE_PROFILE = Rule(
     summary="A policy names a storage profile twice in its order of choice.",
     why="The first of the two decides; an operator who moves or removes the other changes nothing.",
     fix="Name each profile of `dynamic_storage_profile_order` once.",
-    source="format description, «Documents» (runtime policy)",
+    source="docs/format.md, «Documents» (runtime policy)",
     example=Example(
         "bundle",
         {

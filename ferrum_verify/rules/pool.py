@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicPool
     from ferrum_verify.rules.facts import Facts
 
-STRUCTURE = "seed 000, validate_dynamic_pools_structure"
+STRUCTURE = "seed 000, `validate_dynamic_pools_structure`"
 
 NOT_CANONICAL = Rule(
     id="pool.not-canonical",
     summary="Pools stand in ascending order of their ids.",
     why="The engine finds pools by binary search and hashes them as they stand.",
     fix="Sort `dynamic_pools` by `pool_id`.",
-    source="seed 000, MemoryPlan::validate",
+    source="seed 000, `MemoryPlan::validate`",
     example=Example("fragment", {"/memory/dynamic_pools/0": Swap("/memory/dynamic_pools/1")}),
 )
 MISSING = Rule(

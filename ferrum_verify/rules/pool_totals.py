@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.primitives import Lifetime
     from ferrum_verify.rules.facts import Facts
 
-STRUCTURE = "seed 000, validate_dynamic_pools_structure"
+STRUCTURE = "seed 000, `validate_dynamic_pools_structure`"
 
 OVERFLOW = Rule(
     id="pool.total-overflow",
     summary="A pool's totals fit u64.",
     why="A total that wraps looks small, and the pool is provisioned too small.",
     fix="Lower the demands of the pool's members.",
-    source="seed 000, derive_dynamic_pools_with_reusable",
+    source="seed 000, `derive_dynamic_pools_with_reusable`",
     judgment="safety",
     example=Example(
         "problem",
@@ -52,7 +52,7 @@ MINIMUM_EXCEEDS = Rule(
     summary="A pool's minimum fits its theoretical ceiling, without reusable workspace.",
     why="A pool that must keep more than it may ever hold cannot be provisioned.",
     fix="Use each invocation resource in one node only, or raise the members' ceilings.",
-    source="seed 000, from_core_with_completion_retention, first derivation of the pools",
+    source="seed 000, `from_core_with_completion_retention` (the first derivation of the pools)",
     judgment="safety",
     example=Example(
         "problem",
@@ -153,7 +153,7 @@ REUSABLE_CEILING = Rule(
     summary="A pool's reusable ceiling is its budgets over all buckets, times the lanes.",
     why="Captured programs keep these bytes resident; uncounted, they crowd out live requests.",
     fix="Recompute `reusable_workspace_ceiling_bytes`.",
-    source="seed 000, derive_dynamic_pools_with_reusable",
+    source="seed 000, `derive_dynamic_pools_with_reusable`",
     judgment="safety",
     example=Example("fragment", {"/memory/dynamic_pools/0/reusable_workspace_ceiling_bytes": 0}),
 )
@@ -187,7 +187,7 @@ RESIDENT_MINIMUM = Rule(
     summary="A pool keeps resident the sum of its four minima.",
     why="The runtime provisions this much before the first request.",
     fix="Recompute `provisioning.minimum_resident_bytes`.",
-    source="format description, pools",
+    source="docs/format.md, «Pools»",
     judgment="safety",
     example=Example(
         "fragment", {"/memory/dynamic_pools/0/provisioning/minimum_resident_bytes": 64}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.program import ModelProgram
     from ferrum_verify.findings import Finding
 
-_FORMAT = "format description, «Documents» (model program)"
+_FORMAT = "docs/format.md, «Documents» (model program)"
 
 
 def check(program: ModelProgram, place: str, planned: Sequence[PlanNode] = ()) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules»; the program of a bundle"
+_FORMAT = "docs/format.md, «Execution-plan rules» (against the program)"
 FAMILY = Rule(
     id="contract.family-differs",
     summary="The plan is for another model family than the program.",

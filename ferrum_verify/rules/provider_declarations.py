@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
 
 
-_FORMAT = "format description, «Documents» (capability catalog)"
-_PROVIDERS = "format description, «Sequence checkpoints» (provider)"
+_FORMAT = "docs/format.md, «Provider contracts»"
+_PROVIDERS = "docs/format.md, «Provider contracts»"
 _FIRST = "/providers/operation.embed/0"
 
 
@@ -52,7 +52,7 @@ ILLEGAL_PROFILE = Rule(
     why="No allocator can serve it, so whatever depends on it can never be planned.",
     fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
     "seen contiguously or in pages of the same block.",
-    source="format description, «Sizes» (storage profile)",
+    source="docs/format.md, «Sizes» (storage profiles)",
     example=Example(
         "catalog",
         {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.resource_rows import ResourceRows
 
 
-_FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
+_FORMAT = "docs/format.md, «Execution-plan rules» (against the catalog)"
 _NODE = "/plan/payload/nodes/2"
 # The profiles that a provider accepts at each of its ports, by their blocks.
 AcceptedBlocks: TypeAlias = dict[tuple[str, int], set[tuple[int, int]]]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (retained completion values)"
+_FORMAT = "docs/format.md, «Execution-plan rules» (retained completion values)"
 _RETAINED = "/plan/payload/retained_completion_values"
 _LOGITS = {
     "value_id": "value.logits",

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     )
     from ferrum_verify.rules.facts import Facts
 
-POLICY = "format description, reusable execution"
-DERIVE = "seed 000, derive_reusable_execution"
+POLICY = "docs/format.md, «Reusable execution»"
+DERIVE = "seed 000, `derive_reusable_execution`"
 
 ZERO_LANES = Rule(
     id="reusable.zero-lanes",
@@ -150,7 +150,7 @@ BUCKET_IDENTITY = Rule(
     summary="A bucket's id is the hash of its class and capacity.",
     why="Captured programs and binding arenas are found by this id.",
     fix="Recompute `bucket_id`.",
-    source="format description, canonical fingerprints",
+    source="docs/format.md, «Canonical fingerprints»",
     example=Example(
         "fragment",
         {

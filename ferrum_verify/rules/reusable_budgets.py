@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ferrum_verify.rules.facts import Facts
 
 
-POLICY = "format description, reusable execution"
-DERIVE = "seed 000, derive_reusable_execution"
+POLICY = "docs/format.md, «Reusable execution»"
+DERIVE = "seed 000, `derive_reusable_execution`"
 
 BUDGET_POOL = Rule(
     id="reusable.budget-pool",

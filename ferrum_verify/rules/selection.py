@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode, Selection
     from ferrum_verify.findings import Finding
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (selection)"
+_FORMAT = "docs/format.md, «Execution-plan rules» (selection)"
 _SELECTION = "/plan/payload/nodes/2/selection"
 SELECTED_REJECTED = Rule(
     id="graph.selected-rejected",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (selection); the catalog of a bundle"
+_FORMAT = "docs/format.md, «Execution-plan rules» (selection, against the catalog)"
 WEIGHT_FORMAT = Rule(
     id="contract.weight-format-not-accepted",
     summary="A node that binds weights runs on a provider that does not list the plan's weight or "

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from ferrum_verify.rules.facts import Facts
 
-DERIVE = "seed 000, derive_pool_step_slots"
+DERIVE = "seed 000, `derive_pool_step_slots`"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ STEP_MINIMUM = Rule(
     why="A step is started on this number; too small a one gives a slot fewer bytes than its "
     "largest member writes.",
     fix="Recompute `minimum_step_bytes`.",
-    source="seed 000, step_slot_bytes",
+    source="seed 000, `step_slot_bytes`",
     judgment="safety",
     example=Example("fragment", {"/memory/dynamic_pools/0/minimum_step_bytes": 64}),
 )
@@ -139,7 +139,7 @@ SHARED_WHILE_LIVE = Rule(
     why="The later one overwrites the earlier one before its last reader has run: the model "
     "answers nonsense, silently.",
     fix="Put the two resources into different slots, or add the dependency that orders them.",
-    source="format description, three execution models",
+    source="docs/execution-models.md, «How they relate»",
     judgment="safety",
     example=Example(
         "fragment",

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     )
     from ferrum_verify.rules.facts import Facts
 
-STRUCTURE = "seed 000, validate_dynamic_pools_structure"
-POOLS = "format description, pools"
+STRUCTURE = "seed 000, `validate_dynamic_pools_structure`"
+POOLS = "docs/format.md, «Pools»"
 NOT_CANONICAL = Rule(
     id="slot.not-canonical",
     summary="A pool's slots ascend by their id lists, and the ids in a slot ascend.",
@@ -141,7 +141,7 @@ NOT_TRANSIENT = Rule(
     summary="Only token-scaled activation values share a slot.",
     why="Anything else may be read outside the interval between its first and last user.",
     fix="Give the resource a dedicated slot.",
-    source="seed 000, is_reusable_step_activation",
+    source="seed 000, `is_reusable_step_activation`",
     judgment="safety",
     example=Example(
         "fragment",
@@ -158,7 +158,7 @@ NOT_TRANSIENT = Rule(
     ),
 )
 
-DERIVE = "seed 000, derive_pool_step_slots"
+DERIVE = "seed 000, `derive_pool_step_slots`"
 RETAINED_SHARED = Rule(
     id="slot.retained-shared",
     summary="A retained completion resource has a slot of its own.",

@@ -20,7 +20,7 @@ RETAINED_UNKNOWN = Rule(
     summary="A retained completion resource is a dynamic resource of the plan.",
     why="There are no bytes to retain.",
     fix="Name a dynamic descriptor, or retain nothing.",
-    source="seed 000, from_core_with_completion_retention",
+    source="seed 000, `from_core_with_completion_retention`",
     example=Example("problem", {"/retained_completion_resources": ["act/lost"]}),
 )
 RETAINED_UNREADABLE = Rule(
@@ -28,7 +28,7 @@ RETAINED_UNREADABLE = Rule(
     summary="A retained completion resource is an activation of step or request lifetime.",
     why="No other resource still holds a node's output when the step has completed.",
     fix="Retain a Step or Request activation.",
-    source="seed 000, from_core_with_completion_retention",
+    source="seed 000, `from_core_with_completion_retention`",
     example=Example("problem", {"/retained_completion_resources": ["state/cache"]}),
 )
 

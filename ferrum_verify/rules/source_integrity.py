@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Canonical fingerprints»"
+_FORMAT = "docs/format.md, «Canonical fingerprints»"
 _PAYLOAD = "/plan/payload"
 _ZERO = "0" * 64
 

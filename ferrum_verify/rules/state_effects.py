@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.resource_rows import ResourceRows
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (state effects)"
+_FORMAT = "docs/format.md, «Execution-plan rules» (state effects)"
 _EFFECT = "/plan/payload/nodes/2/state_effects/0"
 ORDER = Rule(
     id="graph.state-effect-order",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.subject import Subject
 
 
-_FORMAT = "execution-plan format, «Execution-plan rules»; the program of a bundle"
+_FORMAT = "docs/format.md, «Execution-plan rules» (against the program)"
 STATE_EFFECT = Rule(
     id="contract.state-effect-differs",
     summary="A node's state effects are not those of the program's states that it binds.",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import StaticAllocation
     from ferrum_verify.rules.facts import Facts
 
-VALIDATE = "seed 000, MemoryPlan::validate"
+VALIDATE = "seed 000, `MemoryPlan::validate`"
 NOT_CANONICAL = Rule(
     id="static.not-canonical",
     summary="Static rows stand in ascending order of their resource ids.",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import StaticAllocation
     from ferrum_verify.documents.problem import ProblemAllocation
 
-VALIDATE = "seed 000, MemoryPlan::validate"
+VALIDATE = "seed 000, `MemoryPlan::validate`"
 DUPLICATE = Rule(
     id="static.duplicate",
     summary="A static resource has one row.",
@@ -44,7 +44,7 @@ ALIGNMENT = Rule(
     summary="A static row's alignment is a power of two.",
     why="Addresses are rounded with masks; under any other alignment they come out wrong.",
     fix="Use a power of two, such as 256.",
-    source="seed 000, quantize_storage_bytes",
+    source="seed 000, `quantize_storage_bytes`",
     example=Example("problem", {"/static_allocations/0/alignment_bytes": 3}),
 )
 ILLEGAL_PROFILE = Rule(
@@ -52,7 +52,7 @@ ILLEGAL_PROFILE = Rule(
     summary="A static row's storage is a legal pair of allocator and view.",
     why="No allocator of the engine can serve the other pairs.",
     fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block.",
-    source="format description, storage profiles",
+    source="docs/format.md, «Sizes» (storage profiles)",
     example=Example(
         "problem",
         {"/static_allocations/2/storage/profile/view": {"paged_regions": {"block_bytes": 4096}}},
@@ -63,7 +63,7 @@ OVERFLOW = Rule(
     summary="Static sizes and their sum fit u64.",
     why="A sum that wraps looks small: the plan would be admitted and fail while loading.",
     fix="Reduce the static rows; no device holds 2^64 bytes.",
-    source="seed 000, from_core_with_completion_retention",
+    source="seed 000, `from_core_with_completion_retention`",
     judgment="safety",
     example=Example("problem", {"/static_allocations/0/per_instance_bytes": 18446744073709551615}),
 )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.subject import Subject
     from ferrum_verify.rules.value_uses import Value
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (values)"
+_FORMAT = "docs/format.md, «Values»"
 _VALUES = "/plan/payload/nodes/0/values"
 _Range: TypeAlias = tuple[int, int, Definition]
 
@@ -83,7 +83,7 @@ MALFORMED = Rule(
     "empty or pass the address space, it touches bytes of something else.",
     fix="Give the value components that are not empty, end within u64, have distinct ids where "
     "there are several, and together hold the tensor.",
-    source="execution-plan format, «Sequence checkpoints» (a binding is malformed when …)",
+    source="docs/format.md, «Values»",
     judgment="safety",
     example=Example("bundle", {f"{_VALUES}/1/storage/components/0/length_bytes": 1}),
 )

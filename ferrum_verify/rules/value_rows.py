@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.resource_rows import ResourceRows, Row
     from ferrum_verify.rules.value_uses import Definition, Value
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (values)"
-_FINGERPRINTS = "execution-plan format, «Canonical fingerprints» (`logical_layout_fingerprint`)"
+_FORMAT = "docs/format.md, «Values»"
+_FINGERPRINTS = "docs/format.md, «Canonical fingerprints» (`logical_layout_fingerprint`)"
 _NORM_ROW = "/plan/payload/memory/static_allocations/4"
 
 EXCEEDS = Rule(
@@ -26,7 +26,7 @@ EXCEEDS = Rule(
     why="The allocator hands the bytes behind a resource to somebody else: a kernel that writes "
     "the value writes into theirs.",
     fix="Place the value inside its resource, or make the resource's demand cover it.",
-    source=f"{_FORMAT}; seed 004 (a component's end against the descriptor's bytes)",
+    source=f"{_FORMAT}; seed 004, `derive_sequence_checkpoint` (a component's end)",
     judgment="safety",
     example=Example(
         "bundle",
@@ -40,7 +40,7 @@ OUTGROWS = Rule(
     "that the allocator may have handed to somebody else.",
     fix="Place the value at offset 0, or let the resource's demand have a fixed part that covers "
     "it. If the value is used at large shapes only, nothing is wrong.",
-    source=f"{_FORMAT}; seed 000 (the minimum of a descriptor)",
+    source=f"{_FORMAT}; seed 000, `evaluate_request_bytes_for_shape`",
     judgment="safety",
     severity="warning",
     undecided=True,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.subject import Subject
     from ferrum_verify.rules.value_uses import Value
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (values; weights)"
+_FORMAT = "docs/format.md, «Weights»"
 _WEIGHT = "/plan/payload/nodes/0/values/1/weight"
 
 

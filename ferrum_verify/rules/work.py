@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.primitives import Role
     from ferrum_verify.findings import Finding
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (work)"
+_FORMAT = "docs/format.md, «Execution-plan rules» (work)"
 _WORK = "/plan/payload/nodes/1/work/tokens"
 WITHOUT_PROJECTIONS = Rule(
     id="graph.work-without-projections",

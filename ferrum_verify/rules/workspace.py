@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
+_FORMAT = "docs/format.md, «Workspace estimates»"
 _ESTIMATE = "/plan/payload/nodes/2/provider_resources"
 
 
@@ -70,7 +70,7 @@ VALUE_ALIGNMENT = Rule(
     why="Kernels load vectors from aligned addresses; at a smaller alignment they fault, or read "
     "the wrong bytes.",
     fix="Align the resource to the largest `value_alignment_bytes` of the nodes that bind it.",
-    source="execution-plan format, «Execution-plan rules» (`value_alignment_bytes`)",
+    source="docs/format.md, «Execution-plan rules» (`value_alignment_bytes`)",
     judgment="safety",
     example=Example(
         "bundle", {"/plan/payload/nodes/1/provider_resources/value_alignment_bytes": 128}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.resource_rows import ResourceRows, Row
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
+_FORMAT = "docs/format.md, «Workspace estimates»"
 
 
 @dataclass(frozen=True, slots=True)
