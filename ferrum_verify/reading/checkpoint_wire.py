@@ -18,8 +18,8 @@ _CONTRACT = "/catalog/providers/operation.attention/1/checkpoint_capability/comp
 
 STATE_PORTS = Rule(
     id="wire.state-ports",
-    summary="The state ports of a checkpoint contract do not strictly ascend by role, ordinal "
-    "and storage profile.",
+    summary="The state ports of a checkpoint contract ascend by role, ordinal and storage "
+    "profile, each once.",
     why="The list is a set, looked up by key: a repeated key would give one port two layouts, "
     "and another order gives the same contract a second hash.",
     fix="Sort the ports, inputs before outputs, and name each key once.",
@@ -28,7 +28,7 @@ STATE_PORTS = Rule(
 )
 INPUT_ORDER = Rule(
     id="wire.checkpoint-inputs",
-    summary="The conditioning or the output-only inputs of a program do not strictly ascend.",
+    summary="The conditioning and the output-only inputs of a program ascend, each once.",
     why="Each list is a set; in any other order the same program has a second hash.",
     fix="Sort the inputs by id, each once.",
     source=_FORMAT,
@@ -38,7 +38,7 @@ INPUT_ORDER = Rule(
 )
 PORT_PROFILE = Rule(
     id="wire.storage-profile",
-    summary="A checkpoint declaration names a storage profile that no allocator can serve.",
+    summary="A checkpoint declaration names storage profiles that an allocator can serve.",
     why="A state can never be in that storage, so the declaration is void.",
     fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
     "seen contiguously or in pages of the same block.",
@@ -49,7 +49,7 @@ PORT_PROFILE = Rule(
 )
 MALFORMED_BINDING = Rule(
     id="wire.malformed-binding",
-    summary="The storage components of a value cannot hold it.",
+    summary="The storage components of a value can hold it.",
     why="A node would read or write bytes that are not the value's.",
     fix="Give the value components that are not empty, end below 2^64, have ids of their own "
     "where there are several, and together hold its tensor.",

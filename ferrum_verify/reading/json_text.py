@@ -166,7 +166,7 @@ def _syntax(error: json.JSONDecodeError, text: str) -> str:
 
 DUPLICATE_KEY = Rule(
     id="wire.duplicate-key",
-    summary="An object holds the same key twice.",
+    summary="An object holds each key once.",
     why="Readers disagree on which of the two counts, so two programs would see two plans "
     "under one hash. The engine refuses both.",
     fix="Keep one of the two members.",

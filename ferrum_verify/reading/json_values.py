@@ -31,8 +31,9 @@ for _ in range(200):
     _DEEP = [_DEEP]
 LIMIT = Rule(
     id="wire.limit",
-    summary="The document passes a limit: 16 MiB of JSON for a plan (64 MiB for a bundle), 127 "
-    "levels of nesting, 65,536 static and dynamic rows, or 262,144 nodes.",
+    summary="The document keeps to the limits: 16 MiB of JSON for a plan (64 MiB for a "
+    "bundle), 127 levels of nesting, 65,536 static and dynamic rows, and 262,144 "
+    "nodes.",
     why="The engine reads no larger plan, so that a hostile one cannot exhaust the host.",
     fix="Split the model, or drop what is not part of the plan.",
     source="docs/format.md, «Wire rules»; seed 000, `validate` (resource rows)",
@@ -110,7 +111,7 @@ def _is_unicode(text: str) -> bool:
 
 NOT_JSON = Rule(
     id="wire.not-json",
-    summary="The input is not JSON.",
+    summary="The input is JSON.",
     why="The engine's reader stops at the first byte that is no JSON, and loads no plan. It "
     "knows no NaN, no Infinity, no byte-order mark, no half of a surrogate pair, and no "
     "number that a 64-bit float cannot hold.",

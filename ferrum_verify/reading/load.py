@@ -54,7 +54,7 @@ class LoadedDocument:
 
 UNREADABLE_FILE = Rule(
     id="wire.unreadable-file",
-    summary="The file cannot be opened, or its bytes cannot be read to the end.",
+    summary="The file can be opened, and its bytes read to the end.",
     why="Nothing can be said about a plan that was never seen.",
     fix="Check the path and its permissions; write a damaged archive again.",
     source="a check of this verifier on its input",

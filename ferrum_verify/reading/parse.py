@@ -40,7 +40,7 @@ KNOWN_SCHEMA = (5, 0)
 
 UNKNOWN_KIND = Rule(
     id="wire.unknown-kind",
-    summary="The JSON value is no document of a known kind.",
+    summary="The JSON value is a document of a known kind.",
     why="A plan in another wrapping is not a plan that the engine would load.",
     fix="Give an execution plan, a fragment, a memory plan, a planning problem, a bundle, a "
     "program, a catalog or a policy; `ferrum-verify schema NAME` shows each one's form.",
@@ -160,7 +160,7 @@ def _length(value: Any, name: str) -> int:
 
 SCHEMA_VERSION = Rule(
     id="wire.schema-version",
-    summary="The plan has another schema version than 5.0.",
+    summary="The plan has schema version 5.0.",
     why="Fields of another version may change what the known ones mean, so a plan that passes "
     "all known checks may still be wrong.",
     fix="Audit the plan with a release of this tool that knows the version.",
@@ -190,7 +190,7 @@ def _newer_schema(kind: Kind, value: dict[str, Any], places: Places) -> Finding 
 
 NEWER_FIELD = Rule(
     id="wire.newer-field",
-    summary="A pool has a `checkpoint_growth_ceiling_bytes`, which only newer engines write.",
+    summary="No pool has a `checkpoint_growth_ceiling_bytes`, which only newer engines write.",
     why="The pool's totals then contain bytes that the known derivation does not account for; "
     "whether they are right cannot be told.",
     fix="Audit the plan with a release of this tool that knows the field.",

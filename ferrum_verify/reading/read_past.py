@@ -66,7 +66,7 @@ def read_past(
 
 TOO_MANY_FAULTS = Rule(
     id="wire.too-many-faults",
-    summary="The document departs from its form in more places than are listed one by one.",
+    summary="The document departs from its form in so few places that each can be listed.",
     why="Such a document was not written by the engine: a list of all its faults would help "
     "nobody, and making it could exhaust the host.",
     fix="Correct what writes the document; all its faults most likely have one cause.",

@@ -37,7 +37,7 @@ def finding_of(fault: WireFault, base: str = "") -> Finding:
 
 UNKNOWN_FIELD = Rule(
     id="wire.unknown-field",
-    summary="An object has a field that its kind does not have.",
+    summary="An object has only the fields of its kind.",
     why="A field that the engine does not know could carry a meaning that it would ignore, so "
     "it refuses the document instead.",
     fix="Remove the field, or correct its spelling.",
@@ -52,7 +52,7 @@ def _unknown_field(_: WireFault, where: str) -> _Judged:
 
 MISSING_FIELD = Rule(
     id="wire.missing-field",
-    summary="An object lacks a field.",
+    summary="An object has every field of its kind.",
     why="The engine assumes no defaults: a plan states every number that it was derived from.",
     fix="Add the field; `null` is written where nothing stands.",
     source=_MEMORY_WIRE,
@@ -67,7 +67,7 @@ def _missing_field(_: WireFault, where: str) -> _Judged:
 _WIDTHS = {U16_MAX: "u16", U32_MAX: "u32", U64_MAX: "u64"}
 RANGE = Rule(
     id="wire.range",
-    summary="A number lies outside of its field's unsigned range.",
+    summary="A number lies within its field's unsigned range.",
     why="Byte counts are u64, sequence and instance counts u32, version numbers u16: a larger "
     "or negative number has no representation in the engine.",
     fix="Write a number that the field can hold.",
@@ -92,7 +92,7 @@ def _too_large(fault: WireFault, where: str) -> _Judged:
 
 FINGERPRINT = Rule(
     id="wire.fingerprint",
-    summary="A fingerprint is not 64 lowercase hex digits.",
+    summary="A fingerprint is 64 lowercase hex digits.",
     why="Fingerprints are compared as text, so another spelling of the same hash is a mismatch.",
     fix="Write the SHA-256 in lowercase hex.",
     source=_FORMAT,
@@ -100,7 +100,7 @@ FINGERPRINT = Rule(
 )
 IDENTITY = Rule(
     id="wire.identity",
-    summary="A name is not 1 to 160 ASCII letters, digits and `. _ - : /`.",
+    summary="A name is 1 to 160 ASCII letters, digits and `. _ - : /`.",
     why="Names are hashed and compared byte by byte; only this alphabet reads the same in every "
     "program.",
     fix="Rename the thing, everywhere it is referred to.",
@@ -124,7 +124,7 @@ def _wrong_pattern(fault: WireFault, where: str) -> _Judged:
 
 UNKNOWN_VARIANT = Rule(
     id="wire.unknown-variant",
-    summary="An enum has a value that the engine does not know.",
+    summary="An enum has one of the values that the engine knows.",
     why="The engine cannot run a mode, usage or layout that it has no code for.",
     fix="Use one of the values that the message lists.",
     source=_FORMAT,
@@ -151,7 +151,7 @@ def _variant(fault: WireFault) -> str:
 
 U128 = Rule(
     id="wire.u128",
-    summary="A 128-bit total is not a string with the number's shortest decimal form.",
+    summary="A 128-bit total is a string with the number's shortest decimal form.",
     why="JSON numbers beyond 2^53 do not survive every reader, so totals of that size are text, "
     "and have exactly one spelling because they are hashed.",
     fix="Write the number in quotes, without sign or leading zeros.",
@@ -170,7 +170,7 @@ def _wrong_u128(fault: WireFault, where: str) -> _Judged:
 
 CONTRACT_VERSION = Rule(
     id="wire.contract-version",
-    summary="A checkpoint declaration has another contract version than 1.0.",
+    summary="A checkpoint declaration has contract version 1.0.",
     why="What a newer contract promises is unknown; restoring a state under it could corrupt it.",
     fix="Declare version 1.0, or declare the checkpoint `unsupported`.",
     source="docs/format.md, «Sequence checkpoints»",
@@ -185,7 +185,7 @@ def _wrong_contract_version(_: WireFault, where: str) -> _Judged:
 _PREFIX = "/providers/operation.embed/0/checkpoint_capability/completed_boundary/boundaries/prefix"
 SPAN = Rule(
     id="wire.span",
-    summary="A boundary constraint permits no count of tokens that fits 64 bits.",
+    summary="A boundary constraint permits some count of tokens that fits 64 bits.",
     why="A span whose smallest legal length overflows can never be met by a prompt.",
     fix="Lower the minimum or the alignment of the prefix or the suffix.",
     source="docs/format.md, «Sequence checkpoints»",
@@ -203,7 +203,7 @@ def _boundary_overflow(_: WireFault, where: str) -> _Judged:
 
 OVERLAPPING_INPUTS = Rule(
     id="wire.overlapping-inputs",
-    summary="One input is declared as two of token, conditioning and output-only input.",
+    summary="An input is declared as one of token, conditioning and output-only input.",
     why="Whether the input must be captured with a checkpoint would be contradictory.",
     fix="Name each input once.",
     source="docs/format.md, «Sequence checkpoints»",
@@ -232,7 +232,7 @@ _EXPECTED = {
 }
 TYPE = Rule(
     id="wire.type",
-    summary="A value has another JSON type than its field.",
+    summary="A value has its field's JSON type.",
     why='The engine\'s reader converts nothing: 48.0, the text "48" and `true` are no numbers '
     "to it, and the whole document is refused.",
     fix="Write the value in the field's own type.",

@@ -91,7 +91,7 @@ class AliasClasses:
 _ALIAS = "/plan/payload/nodes/3/exact_aliases/0"
 FALSE = Rule(
     id="value.false-alias",
-    summary="An exact alias that a node claims is none.",
+    summary="An exact alias that a node claims is one.",
     why="An alias lets one value overwrite another. Where it is false, the engine takes the "
     "output's bytes for the input's, or lets a node destroy what others still read.",
     fix="Name an output and an input of the node as they are bound, both activations with equal "
@@ -102,7 +102,7 @@ FALSE = Rule(
 )
 MISSING = Rule(
     id="value.missing-alias",
-    summary="An output must take an input's bytes, and the node states no exact alias for it.",
+    summary="A node states an exact alias for each output that must take an input's bytes.",
     why="A kernel that updates its input in place leaves its output where the input is; the next "
     "node would read bytes that nobody wrote.",
     fix="State the exact alias, and bind both values to the same bytes.",
@@ -112,7 +112,7 @@ MISSING = Rule(
 )
 ORDER = Rule(
     id="value.alias-order",
-    summary="The exact aliases of a node do not strictly ascend by output.",
+    summary="The exact aliases of a node ascend by output, each output once.",
     why="The list is a set; in any other order the same aliases have a second hash, and an output "
     "that stands twice takes two inputs' bytes.",
     fix="Sort the aliases by output ordinal, each output once.",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _FORMAT = "docs/format.md, «Execution-plan rules» (against the catalog)"
 NOT_OFFERED = Rule(
     id="contract.provider-not-offered",
-    summary="A node's selected provider is not among the operation's providers in the catalog.",
+    summary="A node's selected provider is among the operation's providers in the catalog.",
     why="The engine finds no such kernel and refuses the plan.",
     fix="Select one of the providers that the catalog lists for the operation.",
     source=_FORMAT,
@@ -86,7 +86,7 @@ def _providers(catalog: CapabilityCatalog) -> dict[tuple[str, str], list[Provide
 
 DEVICE = Rule(
     id="contract.device-differs",
-    summary="The plan was compiled for another device, runtime or memory size than the catalog's.",
+    summary="The plan was compiled for the catalog's device, runtime and memory size.",
     why="Kernels, alignment and capacity belong to one device: elsewhere the plan may not load, "
     "or ask for memory that is not there.",
     fix="Compile the plan for the catalog's device.",
@@ -131,7 +131,7 @@ def _check_device(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Find
 _LINEAR = {"allocator": "linear_arena", "view": "contiguous"}
 NOT_ON_DEVICE = Rule(
     id="contract.storage-not-offered",
-    summary="A dynamic resource is stored in a way that the device does not offer.",
+    summary="A dynamic resource is stored in a way that the device offers.",
     why="The device has no allocator for it, so the first request fails.",
     fix="Use one of the device's dynamic storage profiles.",
     source=_FORMAT,
@@ -156,7 +156,7 @@ def _check_profiles(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Fi
 _NODE = "/plan/payload/nodes/2"
 UNKNOWN_OPERATION = Rule(
     id="contract.unknown-operation",
-    summary="A node runs an operation, or a version of one, that the catalog does not have.",
+    summary="A node runs an operation, in a version, that the catalog has.",
     why="There is no kernel for it on the device.",
     fix="Compile the plan against a catalog that has the operation.",
     source=_FORMAT,
@@ -182,7 +182,7 @@ def _unknown_operation(node: PlanNode, operation: Operation | None, place: str) 
 
 REQUIREMENT = Rule(
     id="contract.workspace-requirement",
-    summary="An estimate has a workspace that the operation forbids, or lacks a required one.",
+    summary="An estimate has the workspaces that the operation requires, and none that it forbids.",
     why="The operation's contract says what its kernels get beside their values. A provider that "
     "asks for other workspaces was written for another contract.",
     fix="Ask the provider for an estimate that keeps to the operation's contract.",
@@ -193,7 +193,7 @@ REQUIREMENT = Rule(
 )
 VALUE_ALIGNMENT = Rule(
     id="contract.value-alignment",
-    summary="A provider aligns values to less than its operation requires.",
+    summary="A provider aligns values to no less than its operation requires.",
     why="The kernels of an operation may count on its minimum: they load vectors from aligned "
     "addresses, and fault at a smaller alignment.",
     fix="Have the provider's estimator ask for no less than the operation's minimum.",

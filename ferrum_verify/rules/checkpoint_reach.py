@@ -28,7 +28,7 @@ def prefix_alignment(operation: str) -> str:
 
 NEVER_REACHABLE = Rule(
     id="checkpoint.never-reachable",
-    summary="The first legal boundary lies beyond what the plan's states can hold.",
+    summary="The plan's states can hold the tokens of the first legal boundary.",
     why="The plan claims to support checkpoints and can never take one: every prefix is computed "
     "again, and nobody is told.",
     fix="Lower the alignment or the minimum of the providers that the message names, or raise "
@@ -39,7 +39,7 @@ NEVER_REACHABLE = Rule(
 )
 BEYOND_ONE_STEP = Rule(
     id="checkpoint.beyond-one-step",
-    summary="The first legal boundary has more tokens than the policy schedules in one step.",
+    summary="The policy schedules in one step the tokens of the first legal boundary.",
     why="A prefix that is computed in several steps is captured only if the engine counts them "
     "as one span; sequences that run one step at a time never meet a boundary.",
     fix="Lower the providers' alignment or minimum, or raise `maximum_scheduled_tokens`.",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 READ_BEFORE_WRITE = Rule(
     id="graph.read-before-write",
-    summary="A node reads a value without waiting for the node that writes it.",
+    summary="A node that reads a value waits for a node that writes it.",
     why="Only dependencies order nodes. Without one the read may come first, and the kernel takes "
     "what an earlier step, or another request, left in those bytes.",
     fix="Let the reader depend on the writer, directly or through other nodes.",

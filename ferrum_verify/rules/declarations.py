@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _FORMAT = "docs/format.md, «Provider contracts»"
 UNKNOWN_OPERATION = Rule(
     id="contract.provided-operation-unknown",
-    summary="A catalog lists providers of an operation that it does not have.",
+    summary="A catalog lists providers of operations that it has.",
     why="Without the operation's contract nobody knows what the provider promises.",
     fix="Add the operation to the catalog, or drop its providers.",
     source=_FORMAT,
@@ -39,7 +39,7 @@ UNKNOWN_OPERATION = Rule(
 )
 DUPLICATE_PROVIDER = Rule(
     id="contract.duplicate-provider",
-    summary="A catalog lists a provider twice for one operation.",
+    summary="A catalog lists a provider once for an operation.",
     why="The engine takes the first it finds; the second's declarations are never read, so a "
     "change to them has no effect.",
     fix="Keep one of the two.",
@@ -95,7 +95,7 @@ def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
 
 OPERATION_ALIGNMENT = Rule(
     id="contract.operation-alignment",
-    summary="An operation's minimum value alignment is no power of two.",
+    summary="An operation's minimum value alignment is a power of two.",
     why="No allocator can place values at such an alignment.",
     fix="Ask for a power of two.",
     source=_FORMAT,
@@ -105,7 +105,7 @@ OPERATION_ALIGNMENT = Rule(
 )
 ALIAS_TARGET = Rule(
     id="contract.alias-target",
-    summary="An operation's output aliases an input that the operation does not have.",
+    summary="An operation's output aliases an input that the operation has.",
     why="An output that must take the bytes of an input that is not there has no bytes at all.",
     fix="Name an input of the operation.",
     source="docs/format.md, «Values» (alias policy)",

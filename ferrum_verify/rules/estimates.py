@@ -17,7 +17,7 @@ _FORMAT = "docs/format.md, «Workspace estimates»"
 _ESTIMATE = "/plan/payload/nodes/2/provider_resources"
 OTHER_PROVIDER = Rule(
     id="contract.estimate-of-other-provider",
-    summary="A node's estimate was given by another provider than the selected one.",
+    summary="A node's estimate was given by its selected provider.",
     why="Each kernel needs its own workspace: with another one's estimate it may write past the "
     "end of what it was given.",
     fix="Ask the selected provider for the estimate.",
@@ -26,7 +26,7 @@ OTHER_PROVIDER = Rule(
 )
 ESTIMATE_ALIGNMENT = Rule(
     id="contract.estimate-alignment",
-    summary="An alignment in an estimate is no power of two.",
+    summary="An alignment in an estimate is a power of two.",
     why="No allocator can place bytes at such an alignment, and kernels mask addresses with it.",
     fix="Have the provider ask for a power of two.",
     source=_FORMAT,
@@ -34,7 +34,7 @@ ESTIMATE_ALIGNMENT = Rule(
 )
 SCOPE = Rule(
     id="contract.workspace-scope",
-    summary="An estimate asks for a workspace in a scope that it cannot have.",
+    summary="An estimate asks for each workspace in a scope that it can have.",
     why="Scratch and binding bytes live for one invocation and are handed on after it; a "
     "provider that counts on them for longer reads another node's bytes.",
     fix="Ask for scratch and binding with scope `invocation`, for persistent bytes with `plan`, "

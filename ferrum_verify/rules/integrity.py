@@ -45,7 +45,7 @@ def estimate_holds(subject: Subject, index: int) -> bool:
 
 PLAN_HASH = Rule(
     id="integrity.plan-hash",
-    summary="`plan_hash` is not the hash of the payload.",
+    summary="`plan_hash` is the hash of the payload.",
     why="The hash is how a running engine, its caches and its captured programs know a plan. A "
     "payload that was edited after it was hashed is another plan under the old name.",
     fix="Let the engine compile the plan again; do not edit a compiled plan.",
@@ -82,7 +82,7 @@ def _check_plan_hash(plan: Any, subject: Subject) -> Iterator[Finding]:
 
 PLAN_ID = Rule(
     id="integrity.plan-id",
-    summary="`plan_id` is not `plan/sha256/` and the hash of the payload.",
+    summary="`plan_id` is `plan/sha256/` and the hash of the payload.",
     why="Logs, caches and checkpoints name a plan by its id; a forged one points them at a plan "
     "that they never saw.",
     fix="Write the id that belongs to the hash.",
@@ -102,7 +102,7 @@ def _plan_id(actual: str, expected: str, subject: Subject) -> Finding:
 
 ESTIMATE = Rule(
     id="integrity.estimate-fingerprint",
-    summary="A node's `estimate_fingerprint` is not the hash of its provider's estimate.",
+    summary="A node's `estimate_fingerprint` is the hash of its provider's estimate.",
     why="The estimate bounds what the kernel writes. One that was edited after the provider gave "
     "it may promise less memory than the kernel takes.",
     fix="Ask the provider's estimator again and keep its answer as it is.",
@@ -129,7 +129,7 @@ def _check_estimates(subject: Subject) -> Iterator[Finding]:
 
 NOT_CANONICAL = Rule(
     id="integrity.not-canonical",
-    summary="A list that stands for a set does not strictly ascend, or holds an entry twice.",
+    summary="A list that stands for a set ascends, each entry once.",
     why="Two spellings of one plan have two hashes, and the engine refuses the second.",
     fix="Sort the list and keep each entry once.",
     source="docs/format.md, «Wire rules» (canonical form)",

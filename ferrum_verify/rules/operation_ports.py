@@ -69,7 +69,7 @@ def _exact(dimension: Dimension) -> int | None:
 
 PORTS = Rule(
     id="contract.ports-differ",
-    summary="A node does not bind exactly the inputs and outputs of its operation.",
+    summary="A node binds exactly the inputs and outputs of its operation.",
     why="A kernel gets one argument for each port; a missing one is a null pointer, and one too "
     "many shifts the others.",
     fix="Bind each input and output of the operation once.",
@@ -89,8 +89,7 @@ PORTS = Rule(
 )
 PORT = Rule(
     id="contract.port-differs",
-    summary="A node binds a value to a port that accepts another access, alias, element type or "
-    "shape.",
+    summary="A node binds values to ports that accept their access, alias, element type and shape.",
     why="The kernel treats the bytes as its contract says: as another type, or writing what the "
     "plan believes is only read.",
     fix="Bind a value that the operation's contract accepts there.",

@@ -30,7 +30,7 @@ PARTS = ("scratch", "binding", "persistent")
 
 NO_NODES = Rule(
     id="graph.no-nodes",
-    summary="An execution plan has no nodes.",
+    summary="An execution plan has nodes.",
     why="A plan that runs nothing computes no token, and reusable execution divides its "
     "budgets by a node count of zero.",
     fix="Compile the program again; a program without operations is no plan.",
@@ -48,7 +48,7 @@ NO_NODES = Rule(
 )
 NO_SCHEDULED_TOKENS = Rule(
     id="capacity.no-scheduled-tokens",
-    summary="`maximum_scheduled_tokens` is 0.",
+    summary="`maximum_scheduled_tokens` is at least 1.",
     why="It is the ceiling of every token-shaped workspace and the largest batch that admission "
     "schedules: at 0 no request ever runs.",
     fix="Take the ceiling from the runtime policy's `admission.maximum_scheduled_tokens`.",
@@ -90,7 +90,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 WORKSPACE_MISSING = Rule(
     id="graph.workspace-missing",
-    summary="The provider asks for a workspace and the node names no resource for it.",
+    summary="A node names a resource for each workspace that its provider asks for.",
     why="The kernel would be launched with a workspace pointer that nothing backs.",
     fix="Give the node the resource that was planned for the estimate.",
     source=_FORMAT,
@@ -98,7 +98,7 @@ WORKSPACE_MISSING = Rule(
 )
 WORKSPACE_UNESTIMATED = Rule(
     id="graph.workspace-unestimated",
-    summary="A node names a workspace resource that its provider did not ask for.",
+    summary="A node names workspace resources only where its provider asks for them.",
     why="Memory is held for a workspace that no kernel uses, and no estimate bounds its size.",
     fix="Drop the resource, or ask the provider for an estimate that has this part.",
     source=_FORMAT,
@@ -177,7 +177,7 @@ def _owner(row: Row) -> tuple[str, str] | None:
 
 RESOURCES_DIFFER = Rule(
     id="graph.resources-differ",
-    summary="A node's `resources` are not those of its values and workspaces.",
+    summary="A node's `resources` are those of its values and workspaces.",
     why="Liveness and Step slots are derived from `resources`. A resource that the node uses and "
     "does not list may be handed to another node while this one still works on it; one that it "
     "lists and does not use is kept alive for nothing.",
@@ -208,7 +208,7 @@ def _differ(
 
 UNREFERENCED = Rule(
     id="graph.unreferenced-resource",
-    summary="A static or dynamic row of the memory plan is used by no node.",
+    summary="Every static and dynamic row of the memory plan is used by a node.",
     why="Its bytes are reserved for every request and nothing reads or writes them; in a plan "
     "that the engine derives, every row comes from a node.",
     fix="Remove the row, or name it in the node that needs it.",

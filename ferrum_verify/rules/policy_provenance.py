@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FORMAT = "docs/format.md, «Execution-plan rules» (against the policy)"
 VERSION = Rule(
     id="contract.policy-version",
-    summary="The plan was compiled under another version of the policy.",
+    summary="The plan was compiled under the version of the policy at hand.",
     why="The other version may grant less than the plan takes.",
     fix="Compile the plan under the policy at hand.",
     source=_FORMAT,
@@ -33,7 +33,7 @@ VERSION = Rule(
 )
 LIMIT = Rule(
     id="contract.policy-limit",
-    summary="The plan has another capacity or ceiling than the policy grants.",
+    summary="The plan has the capacities and ceilings that the policy grants.",
     why="Admission lets in as much as the policy says. A plan with other limits runs out of "
     "memory under load, or leaves unused what it was granted.",
     fix="Plan the memory with the policy's own numbers.",
@@ -42,7 +42,7 @@ LIMIT = Rule(
 )
 REUSABLE = Rule(
     id="contract.policy-reusable-execution",
-    summary="The plan's reusable execution is not the policy's.",
+    summary="The plan's reusable execution is the policy's.",
     why="The engine captures programs for the plan's buckets and lanes. What the policy asks for "
     "and the plan has not runs uncaptured; what it has beyond that holds memory for nothing.",
     fix="Derive the plan's reusable execution from the policy's lanes, buckets and programs.",
@@ -127,7 +127,7 @@ def check(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
 
 DUPLICATE_PROFILE = Rule(
     id="contract.policy-duplicate-profile",
-    summary="A policy names a storage profile twice in its order of choice.",
+    summary="A policy names each storage profile once in its order of choice.",
     why="The first of the two decides; an operator who moves or removes the other changes nothing.",
     fix="Name each profile of `dynamic_storage_profile_order` once.",
     source="docs/format.md, «Documents» (runtime policy)",
@@ -208,7 +208,7 @@ def _words(key: tuple[int, int, int]) -> str:
 
 PROFILE = Rule(
     id="contract.policy-profile",
-    summary="A dynamic resource is stored in a way that the policy does not allow.",
+    summary="A dynamic resource is stored in a way that the policy allows.",
     why="The policy's list says which allocators may run, and is how an operator turns one off.",
     fix="Store the resource in one of the profiles of `dynamic_storage_profile_order`.",
     source=_FORMAT,

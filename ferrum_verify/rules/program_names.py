@@ -78,7 +78,7 @@ def _check_nodes(program: ModelProgram, place: str, defined: dict[str, str]) -> 
 
 UNKNOWN_VALUE = Rule(
     id="contract.program-unknown-value",
-    summary="A program reads or returns a value that nothing in it defines.",
+    summary="A program reads and returns only values that something in it defines.",
     why="The node would read, or the request would be answered with, bytes that nobody wrote.",
     fix="Name one of the program's inputs, states, weights or outputs of its nodes.",
     source=_FORMAT,
@@ -122,7 +122,7 @@ def _check_reads(
 
 DUPLICATE = Rule(
     id="contract.program-duplicate-name",
-    summary="A program has two blocks, nodes, states, weights or values of one name.",
+    summary="A program has one block, node, state, weight or value of a name.",
     why="Everything in a plan is found by these names. Of two nodes only one is planned, and of "
     "two values a node reads whichever was written last.",
     fix="Name each block, node, state and weight once, and let each value be one input, state, "

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _FORMAT = "docs/format.md, «Execution-plan rules» (against the program)"
 FAMILY = Rule(
     id="contract.family-differs",
-    summary="The plan is for another model family than the program.",
+    summary="The plan is for the program's model family.",
     why="The weights that are loaded for the plan are those of another model.",
     fix="Give the program that the plan was compiled from.",
     source=_FORMAT,
@@ -46,7 +46,7 @@ _UNPLANNED = {
 }
 NODES = Rule(
     id="contract.program-nodes",
-    summary="The plan does not have exactly the program's nodes.",
+    summary="The plan has exactly the program's nodes.",
     why="An operation that the plan leaves out is never computed; one that it adds changes the "
     "result.",
     fix="Compile the plan again from the program.",
@@ -92,7 +92,7 @@ def check(subject: Subject, program: ModelProgram, rows: ResourceRows | None) ->
 _NODE = "/plan/payload/nodes/2"
 NODE = Rule(
     id="contract.program-node-differs",
-    summary="A node runs another operation, version, attributes or work than the program says.",
+    summary="A node runs the operation, version, attributes and work that the program says.",
     why="The plan would compute something else than the model, without any error.",
     fix="Compile the plan again from the program.",
     source=_FORMAT,
@@ -100,7 +100,7 @@ NODE = Rule(
 )
 VALUES = Rule(
     id="contract.program-values-differ",
-    summary="A node binds other inputs or outputs than the program says.",
+    summary="A node binds the inputs and outputs that the program says.",
     why="The operation would read or write another value than the model's.",
     fix="Bind the program's inputs and outputs in their order.",
     source=_FORMAT,

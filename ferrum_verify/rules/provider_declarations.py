@@ -48,7 +48,7 @@ def offers(catalog: CapabilityCatalog) -> DeviceOffers:
 
 ILLEGAL_PROFILE = Rule(
     id="contract.illegal-profile",
-    summary="A storage profile in a catalog or estimate is none that the engine has.",
+    summary="A storage profile in a catalog or estimate is one that the engine has.",
     why="No allocator can serve it, so whatever depends on it can never be planned.",
     fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
     "seen contiguously or in pages of the same block.",
@@ -65,7 +65,7 @@ ILLEGAL_PROFILE = Rule(
 )
 MISPLACED = Rule(
     id="contract.misplaced-declaration",
-    summary="An operation or provider of a catalog stands under another id than its own.",
+    summary="An operation or provider of a catalog stands under its own id.",
     why="The engine looks declarations up by key: it would run one operation under another's "
     "contract.",
     fix="File each declaration under its own id.",
@@ -74,7 +74,7 @@ MISPLACED = Rule(
 )
 DUPLICATE_PORT = Rule(
     id="contract.duplicate-port",
-    summary="A provider declares twice which storage it accepts at one port.",
+    summary="A provider declares once which storage it accepts at a port.",
     why="The engine takes the first declaration it finds, so the second is never honoured.",
     fix="Merge the two into one list of accepted profiles.",
     source=_PROVIDERS,
@@ -82,7 +82,7 @@ DUPLICATE_PORT = Rule(
 )
 UNSELECTABLE = Rule(
     id="contract.unselectable-provider",
-    summary="A provider can never be selected on the catalog's device.",
+    summary="A provider can be selected on the catalog's device.",
     why="A provider that is built and shipped but never chosen is usually one whose declaration "
     "has a mistake; plans silently run on another.",
     fix="Correct the declaration, or drop the provider from this device's catalog.",
@@ -140,7 +140,7 @@ def check_provider(
 
 STATE_PORT = Rule(
     id="contract.state-port-storage",
-    summary="A provider promises checkpoints of a state in storage that it does not accept there.",
+    summary="A provider promises checkpoints of a state in storage that it accepts there.",
     why="The promise can never be kept: the state is never stored in that way, and every plan "
     "that selects the provider loses its checkpoints.",
     fix="Make the storage profile of the state port one that the provider accepts at the port.",
@@ -184,7 +184,7 @@ def _has_port(operation: Operation, role: Role, ordinal: int) -> bool:
 
 UNKNOWN_PORT = Rule(
     id="contract.unknown-port",
-    summary="A provider speaks of an input or output that its operation does not have.",
+    summary="A provider speaks of inputs and outputs that its operation has.",
     why="What is declared for a port that is never bound protects nothing; most likely the "
     "provider was written for another version of the operation.",
     fix="Declare storage and state for the operation's own ports.",

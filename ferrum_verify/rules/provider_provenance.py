@@ -26,8 +26,7 @@ AcceptedBlocks: TypeAlias = dict[tuple[str, int], set[tuple[int, int]]]
 
 IMPLEMENTATION = Rule(
     id="contract.provider-differs",
-    summary="A node was compiled for another build of its provider, or another estimator, than "
-    "the catalog's.",
+    summary="A node was compiled for the catalog's build of its provider, and for its estimator.",
     why="Another build may need more workspace, or compute other bits; the plan's promises are "
     "those of the build that it was compiled with.",
     fix="Compile the plan again with the provider at hand.",
@@ -36,7 +35,7 @@ IMPLEMENTATION = Rule(
 )
 CAPABILITY = Rule(
     id="contract.missing-capability",
-    summary="A node's provider lacks a capability that the node or its operation requires.",
+    summary="A node's provider has every capability that the node or its operation requires.",
     why="The kernel uses an instruction or feature that is not there.",
     fix="Select a provider that has the capability.",
     source=_FORMAT,
@@ -106,7 +105,7 @@ _PAGED = {
 }
 STORAGE = Rule(
     id="contract.storage-not-accepted",
-    summary="A value lies in storage that the node's provider does not accept at that port.",
+    summary="A value lies in storage that the node's provider accepts at that port.",
     why="A kernel that expects contiguous bytes walks past the end of the first page.",
     fix="Store the value as the provider accepts it, or select another provider.",
     source=_FORMAT,

@@ -67,7 +67,7 @@ class _Writes:
 
 ORDER = Rule(
     id="value.retained-order",
-    summary="The retained completion values do not strictly ascend by value.",
+    summary="The retained completion values ascend by value, each once.",
     why="The list is a set; in any other order the same plan has a second hash.",
     fix="Sort the values by id, each once.",
     source=_FORMAT,
@@ -75,7 +75,7 @@ ORDER = Rule(
 )
 DIFFERS = Rule(
     id="value.retained-differs",
-    summary="A retained completion value is not described as its producer binds it.",
+    summary="A retained completion value is described as its producer binds it.",
     why="After the fence the engine reads the bytes that this entry names, as the tensor that it "
     "names: anything else than what was written there is garbage to the caller.",
     fix="Carry over the producer, ordinal, resource, offset and tensor of the output's binding, "
@@ -94,7 +94,7 @@ _HIDDEN = {
 }
 OVERWRITTEN = Rule(
     id="value.retained-overwritten",
-    summary="A retained completion value is overwritten before the step ends.",
+    summary="A retained completion value keeps its bytes until the step ends.",
     why="The caller reads the value after the fence, and would get what the other node wrote.",
     fix="Retain the value that is written last, or write the other one elsewhere.",
     source=_FORMAT,
@@ -143,7 +143,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 UNPRODUCED = Rule(
     id="value.retained-unproduced",
-    summary="A retained completion value is not exactly one output of one node.",
+    summary="A retained completion value is exactly one output of one node.",
     why="The engine reads the value once its producer is done. Without a producer it reads bytes "
     "that nobody wrote, with two it reads whichever came last.",
     fix="Name a value that one node outputs.",

@@ -18,7 +18,7 @@ _FORMAT = "docs/format.md, «Execution-plan rules» (selection)"
 _SELECTION = "/plan/payload/nodes/2/selection"
 SELECTED_REJECTED = Rule(
     id="graph.selected-rejected",
-    summary="The selected provider stands among the rejected ones.",
+    summary="The selected provider is none of the rejected ones.",
     why="A provider that was refused as unfit is about to run the node.",
     fix="Select a provider that was not rejected, or drop the rejection.",
     source=_FORMAT,
@@ -34,8 +34,8 @@ SELECTED_REJECTED = Rule(
 )
 REJECTED_ORDER = Rule(
     id="graph.rejected-order",
-    summary="The rejected providers of a node, or the resources of a rejection, do not strictly "
-    "ascend.",
+    summary="The rejected providers of a node, and the resources of a rejection, ascend, "
+    "each once.",
     why="The list is a set; in any other order the same selection has a second hash.",
     fix="Sort the providers by id and the resources by id, each once.",
     source=_FORMAT,
@@ -74,7 +74,7 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
 
 REJECTED_RESOURCE = Rule(
     id="graph.rejected-resource",
-    summary="A provider was rejected for the storage of a resource that the node does not use.",
+    summary="A provider is rejected for the storage of resources that the node uses.",
     why="The record explains why another kernel runs. A resource that is not the node's explains "
     "nothing, and whoever wants the faster kernel changes the wrong storage.",
     fix="Name the resources of the node whose storage the provider does not accept.",
@@ -134,7 +134,7 @@ def _reason_fits(selection: Selection, rejected: list[str]) -> bool:
 
 REASON = Rule(
     id="graph.selection-reason",
-    summary="A node's selection reason does not fit the provider that was requested.",
+    summary="A node's selection reason fits the provider that was requested.",
     why="The reason says whether a user's preference was honoured. A plan that claims a "
     "preference it did not follow hides that a slower or less exact kernel runs.",
     fix="Where nothing was requested, give `deterministic_compatible`; where the selected provider "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _FORMAT = "docs/format.md, «Execution-plan rules» (selection, against the catalog)"
 WEIGHT_FORMAT = Rule(
     id="contract.weight-format-not-accepted",
-    summary="A node that binds weights runs on a provider that does not list the plan's weight or "
+    summary="A node that binds weights runs on a provider that lists the plan's weight and "
     "quantization formats.",
     why="A kernel reads weights in the formats that it was written for. The engine compiles such a "
     "plan all the same, as its own test runs show, so this is no fault of the plan; but few "
@@ -50,8 +50,7 @@ def check_formats(
 _NODE = "/plan/payload/nodes/2"
 REJECTION = Rule(
     id="contract.rejection-differs",
-    summary="A node says of a rejected provider that it is registered, or that it is not, and the "
-    "catalog says the opposite.",
+    summary="What a node says of a rejected provider, registered or not, is what the catalog says.",
     why="The record explains why another kernel runs. One that calls a shipped kernel unknown, or "
     "an unknown one unfit, sends whoever asked for it the wrong way.",
     fix="Compile the plan again against the catalog at hand.",

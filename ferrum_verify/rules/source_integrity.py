@@ -36,7 +36,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 PROGRAM = Rule(
     id="integrity.program-fingerprint",
-    summary="The plan was compiled from another program than the one at hand.",
+    summary="The plan was compiled from the program at hand.",
     why="The plan would compute another model than its program says.",
     fix="Give the program that the plan was compiled from, or compile again.",
     source=_FORMAT,
@@ -65,7 +65,7 @@ def _check_program(subject: Subject) -> Iterator[Finding]:
 
 CATALOG = Rule(
     id="integrity.catalog-fingerprint",
-    summary="The plan was compiled against another capability catalog than the one at hand.",
+    summary="The plan was compiled against the capability catalog at hand.",
     why="The catalog says which kernels exist and what they accept; against another one the plan "
     "may select a kernel that is not there.",
     fix="Give the catalog that the plan was compiled against, or compile again.",
@@ -105,7 +105,7 @@ def _check_catalog(subject: Subject) -> Iterator[Finding]:
 
 OPERATION = Rule(
     id="integrity.operation-fingerprint",
-    summary="An operation does not hash to the fingerprint that a node or provider has for it.",
+    summary="An operation hashes to the fingerprint that a node or provider has for it.",
     why="The fingerprint pins the operation's contract. A node or provider that was built for "
     "another contract may read ports or workspaces that this one does not have.",
     fix="Rebuild the provider for the operation as it is, and compile the plan again.",
@@ -158,7 +158,7 @@ def _check_operations(subject: Subject, operations: Mapping[str, Any]) -> Iterat
 
 POLICY = Rule(
     id="integrity.policy-fingerprint",
-    summary="The plan was compiled under another runtime policy than the one at hand.",
+    summary="The plan was compiled under the runtime policy at hand.",
     why="The policy sets the plan's capacities and ceilings; under another one the engine admits "
     "more than the plan has memory for.",
     fix="Give the policy that the plan was compiled under, or compile again.",
@@ -167,7 +167,7 @@ POLICY = Rule(
 )
 POLICY_ITSELF = Rule(
     id="integrity.policy-edited",
-    summary="A runtime policy's `fingerprint` is not the hash of the rest of it.",
+    summary="A runtime policy's `fingerprint` is the hash of the rest of it.",
     why="The policy was edited after it was approved: its limits are not those that anybody "
     "signed off.",
     fix="Let the tool that writes the policy compute its fingerprint.",
@@ -209,7 +209,7 @@ def _check_policy(subject: Subject) -> Iterator[Finding]:
 
 BUCKET_ID = Rule(
     id="integrity.bucket-id",
-    summary="A bucket of the policy's reusable execution is not named by the hash of its class "
+    summary="A bucket of the policy's reusable execution is named by the hash of its class "
     "and capacity.",
     why="Captured programs are filed under the bucket's id: under a wrong one the engine looks up "
     "a program for another shape, or none.",
@@ -245,7 +245,8 @@ def _check_buckets(buckets: Sequence[BucketSpec], place: str) -> Iterator[Findin
 
 KEYS_SORTED = Rule(
     id="integrity.keys-sorted",
-    summary="Some tool has sorted a document's keys, so its fingerprint cannot be recomputed.",
+    summary="A document's keys stand in the engine's order, so that its fingerprint can be "
+    "recomputed.",
     why="The fingerprints of catalogs, programs and operations cover the engine's own order of "
     "keys, which sorting destroys. The document may well be the right one.",
     fix="Keep the document as the engine wrote it (for `jq`: without `-S`).",

@@ -20,7 +20,7 @@ _FORMAT = "docs/format.md, «Execution-plan rules» (state effects)"
 _EFFECT = "/plan/payload/nodes/2/state_effects/0"
 ORDER = Rule(
     id="graph.state-effect-order",
-    summary="A node's state effects, or the resources of one, do not strictly ascend.",
+    summary="A node's state effects ascend, and so do the resources of each, each once.",
     why="The list is a set; in any other order the same effects have a second hash, and a state "
     "that stands twice has two contradicting effects.",
     fix="Sort the effects by state and their resources by id, each once.",
@@ -29,7 +29,7 @@ ORDER = Rule(
 )
 UNBOUND = Rule(
     id="graph.state-effect-unbound",
-    summary="A node has an effect on a state whose value it does not bind.",
+    summary="A node binds the value of each state that it has an effect on.",
     why="The engine would order and capture a state for a node that cannot reach its bytes.",
     fix="Bind the state's value to a port of the node, or drop the effect.",
     source=_FORMAT,
@@ -73,7 +73,7 @@ def check_node(node: PlanNode, rows: ResourceRows | None, place: str) -> Iterato
 
 RESOURCES = Rule(
     id="graph.state-effect-resources",
-    summary="A state effect names other resources than the node's bindings of the state's value.",
+    summary="A state effect names the resources of the node's bindings of the state's value.",
     why="The engine protects and captures the named resources; the ones that the kernel really "
     "touches would be left out.",
     fix="Name exactly the resources of the value's storage components.",
@@ -82,7 +82,7 @@ RESOURCES = Rule(
 )
 ACCESS = Rule(
     id="graph.state-effect-access",
-    summary="A state effect's access is not that of the node's bindings of the state's value.",
+    summary="A state effect's access is that of the node's bindings of the state's value.",
     why="A write that is declared as a read is not ordered after earlier readers and is missing "
     "from checkpoints.",
     fix="Declare `read` where all bindings only read, `write` where all only write, and "
@@ -118,7 +118,7 @@ def _check_effect(
 
 LIFETIME = Rule(
     id="graph.state-effect-lifetime",
-    summary="A state effect's lifetime is not that of the descriptors of its resources.",
+    summary="A state effect's lifetime is that of the descriptors of its resources.",
     why="The engine keeps a state for as long as the effect says, and its bytes for as long as "
     "the descriptor says; a state that outlives its bytes reads another request's.",
     fix="Give the effect the lifetime of its dynamic resources.",

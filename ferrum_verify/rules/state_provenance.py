@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _FORMAT = "docs/format.md, «Execution-plan rules» (against the program)"
 STATE_EFFECT = Rule(
     id="contract.state-effect-differs",
-    summary="A node's state effects are not those of the program's states that it binds.",
+    summary="A node's state effects are those of the program's states that it binds.",
     why="A state that the node touches without an effect is neither ordered nor captured; an "
     "effect on another state protects the wrong one.",
     fix="Give the node one effect for each program state whose value it binds, with the state's "
@@ -34,7 +34,7 @@ STATE_EFFECT = Rule(
 )
 STATE = Rule(
     id="contract.state-differs",
-    summary="A state is bound with another tensor, usage or initialization than the program says.",
+    summary="A state is bound with the tensor, usage and initialization that the program says.",
     why="What a request left in the state would be read as something else, or a fresh state "
     "would start with another request's bytes.",
     fix="Bind the state's tensor with usage state, in a row with the state's initialization.",
@@ -110,7 +110,7 @@ def _differences(
 
 WEIGHT = Rule(
     id="contract.weight-differs",
-    summary="A weight is bound as another weight or tensor than the program says.",
+    summary="A weight is bound as the weight and tensor that the program says.",
     why="The node would multiply with the wrong matrix.",
     fix="Bind the program's weight and tensor; only the program's weights have usage weights.",
     source=_FORMAT,

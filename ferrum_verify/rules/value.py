@@ -50,7 +50,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 DUPLICATE_PORT = Rule(
     id="value.duplicate-port",
-    summary="A node binds one input or output twice.",
+    summary="A node binds each input and output once.",
     why="The engine finds a port's binding by role and ordinal: which of the two a kernel gets "
     "depends on who looks.",
     fix="Bind each port once.",
@@ -78,7 +78,7 @@ def _check_ports(subject: Subject) -> Iterator[Finding]:
 
 MALFORMED = Rule(
     id="value.malformed",
-    summary="The storage components of a binding cannot hold its value.",
+    summary="The storage components of a binding can hold its value.",
     why="A kernel reads and writes the whole tensor: where the components are too short, are "
     "empty or pass the address space, it touches bytes of something else.",
     fix="Give the value components that are not empty, end within u64, have distinct ids where "
@@ -89,7 +89,7 @@ MALFORMED = Rule(
 )
 INCONSISTENT = Rule(
     id="value.inconsistent",
-    summary="A value has another tensor, usage or storage in one node than in the others.",
+    summary="A value has the same tensor, usage and storage in all nodes.",
     why="The node that writes it and the node that reads it would disagree on where its bytes "
     "are or what they mean.",
     fix="Bind the value alike everywhere.",
@@ -156,7 +156,7 @@ def _range(component: StorageComponent, definition: Definition) -> _Range:
 
 OVERLAP = Rule(
     id="value.overlap",
-    summary="Two values that are not exact aliases of each other share bytes of a resource.",
+    summary="Two values that share bytes of a resource are exact aliases of each other.",
     why="Writing one destroys the other while a later node still reads it.",
     fix="Place the values apart, or declare the exact alias if one may overwrite the other.",
     source=_FORMAT,

@@ -22,7 +22,7 @@ _NORM_ROW = "/plan/payload/memory/static_allocations/4"
 
 EXCEEDS = Rule(
     id="value.exceeds-resource",
-    summary="A value ends behind the bytes of its resource.",
+    summary="A value ends within the bytes of its resource.",
     why="The allocator hands the bytes behind a resource to somebody else: a kernel that writes "
     "the value writes into theirs.",
     fix="Place the value inside its resource, or make the resource's demand cover it.",
@@ -35,7 +35,7 @@ EXCEEDS = Rule(
 )
 OUTGROWS = Rule(
     id="value.beyond-smallest-shape",
-    summary="A value lies at an offset that its resource reaches only at larger shapes.",
+    summary="A value lies at an offset that its resource reaches at its smallest shape.",
     why="A batch of few tokens gets a small resource. If the value is used then, it lies in bytes "
     "that the allocator may have handed to somebody else.",
     fix="Place the value at offset 0, or let the resource's demand have a fixed part that covers "
@@ -97,7 +97,7 @@ def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
 
 ROW_DIFFERS = Rule(
     id="value.resource-differs",
-    summary="A value lies in a resource of another kind, usage or element type.",
+    summary="A value lies in a value row of the binding's usage and element type.",
     why="Usage and element type decide which pool backs a resource, and its kind who owns it: a "
     "value in a workspace is overwritten by the node that the workspace belongs to.",
     fix="Put the value into a value row of its own usage and element type.",
@@ -129,7 +129,7 @@ def _check_row(
 
 LAYOUT = Rule(
     id="value.layout-fingerprint",
-    summary="A row's layout fingerprint is not that of the tensors in it.",
+    summary="A row's layout fingerprint is that of the tensors in it.",
     why="The fingerprint decides which resources may share a pool. Under a wrong one, bytes of "
     "one layout are reused as another.",
     fix="Hash the sorted distinct layout classes of the row's tensors, and derive the pools again.",
@@ -138,8 +138,7 @@ LAYOUT = Rule(
 )
 LAYOUT_UNDECIDED = Rule(
     id="value.layout-undecided",
-    summary="A row holds tensors that are not contiguous, so its layout fingerprint cannot be "
-    "recomputed.",
+    summary="A row holds contiguous tensors, so that its layout fingerprint can be recomputed.",
     why="How the engine names strided and blocked layouts before it hashes them is not known "
     "here. Whether such rows are in the right pool is therefore open.",
     fix="Nothing is wrong as far as this tool can tell; the engine's own check settles it.",

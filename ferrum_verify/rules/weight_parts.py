@@ -39,7 +39,7 @@ _MAXIMUM_COMPARED = 512
 
 PARTS = Rule(
     id="value.weight-parts",
-    summary="A weight's layout, its components and its storage do not describe the same parts.",
+    summary="A weight's layout, its components and its storage describe the same parts.",
     why="The loader fills the parts as the layout says and the kernel reads them as they are "
     "stored: where the two differ, the matrix is another one than was trained.",
     fix="Let the layout name each of the weight's components once, inside the matrix, and let "
@@ -52,8 +52,7 @@ PARTS = Rule(
 )
 FORMAT = Rule(
     id="value.weight-format",
-    summary="A weight is bound in another format than the plan's, or otherwise than in another "
-    "node.",
+    summary="A weight is bound in the plan's format, and alike in all nodes.",
     why="The weights are loaded once, in the plan's format; a node that expects another reads "
     "them wrong.",
     fix="Give every weight the plan's `weight_format`, and every node the same binding of it.",

@@ -20,7 +20,7 @@ _FORMAT = "docs/format.md, «Execution-plan rules» (work)"
 _WORK = "/plan/payload/nodes/1/work/tokens"
 WITHOUT_PROJECTIONS = Rule(
     id="graph.work-without-projections",
-    summary="A node's work is counted in tokens along no axis at all.",
+    summary="Token work is counted along at least one axis.",
     why="The engine narrows each projected axis to the tokens that are scheduled; with none it "
     "would run the canonical extent every time, over bytes that hold no token.",
     fix="Project every axis whose length is the node's tokens, the source's first of all, or "
@@ -30,7 +30,7 @@ WITHOUT_PROJECTIONS = Rule(
 )
 PROJECTION_ORDER = Rule(
     id="graph.work-projection-order",
-    summary="The projections of a node's work do not strictly ascend.",
+    summary="The projections of a node's work ascend, each once.",
     why="The list is a set; in any other order the same work has a second hash.",
     fix="Sort the projections by value, role, ordinal, axis, rank and extent, each once.",
     source=_FORMAT,
@@ -38,7 +38,7 @@ PROJECTION_ORDER = Rule(
 )
 SOURCE_NOT_PROJECTED = Rule(
     id="graph.work-source-not-projected",
-    summary="The source of a node's token work is none of its projections.",
+    summary="The source of a node's token work is one of its projections.",
     why="The tokens would be counted on an axis that the kernel then reads in full.",
     fix="Add the source to the projections.",
     source=_FORMAT,
@@ -46,7 +46,7 @@ SOURCE_NOT_PROJECTED = Rule(
 )
 EXTENT_DIFFERS = Rule(
     id="graph.work-extent-differs",
-    summary="A projection has another canonical extent than the source of the work.",
+    summary="A projection has the canonical extent of the source of the work.",
     why="All projected axes count the same tokens; axes of different length would put one "
     "tensor's tokens beside another's.",
     fix="Give every projection the source's extent.",
@@ -55,7 +55,7 @@ EXTENT_DIFFERS = Rule(
 )
 UNMATCHED = Rule(
     id="graph.work-unmatched-projection",
-    summary="A projection of a node's work fits none of its bindings.",
+    summary="Each projection of a node's work fits one of its bindings.",
     why="The engine would narrow an axis that the bound tensor does not have.",
     fix="Name the value, role and ordinal of one activation binding, its tensor's rank, and an "
     "axis whose dimension is the extent.",

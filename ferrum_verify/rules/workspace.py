@@ -66,7 +66,7 @@ def _workspaces(node: PlanNode, rows: ResourceRows) -> Iterator[Workspace]:
 
 VALUE_ALIGNMENT = Rule(
     id="contract.value-misaligned",
-    summary="A node's value lies in a resource with a smaller alignment than its provider wants.",
+    summary="A node's value lies in a resource that is aligned as its provider wants.",
     why="Kernels load vectors from aligned addresses; at a smaller alignment they fault, or read "
     "the wrong bytes.",
     fix="Align the resource to the largest `value_alignment_bytes` of the nodes that bind it.",
@@ -98,7 +98,7 @@ def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> It
 
 KIND = Rule(
     id="contract.workspace-kind",
-    summary="A node's workspace resource is not a workspace of that kind and of that node.",
+    summary="A node's workspace resource is a workspace of that kind and of that node.",
     why="Another node, or another use, owns the bytes: both would write to them.",
     fix="Name the row that was planned for this node's estimate.",
     source=_FORMAT,
@@ -109,7 +109,7 @@ KIND = Rule(
 )
 ALIGNMENT = Rule(
     id="contract.workspace-alignment",
-    summary="A workspace row has another alignment than its provider's estimate.",
+    summary="A workspace row has the alignment of its provider's estimate.",
     why="Kernels load vectors from aligned addresses; at another alignment they fault, or read "
     "the wrong bytes.",
     fix="Give the row the estimate's alignment and plan the memory again.",
@@ -118,7 +118,7 @@ ALIGNMENT = Rule(
 )
 LIFETIME = Rule(
     id="contract.workspace-lifetime",
-    summary="A persistent workspace does not live for the scope that its estimate asks for.",
+    summary="A persistent workspace lives for the scope that its estimate asks for.",
     why="A shorter life loses what the provider keeps between invocations; a longer one mixes "
     "requests.",
     fix="Make scope plan a static allocation, and any other scope a descriptor of that lifetime.",
@@ -127,7 +127,7 @@ LIFETIME = Rule(
 )
 LAYOUT = Rule(
     id="contract.workspace-layout",
-    summary="A workspace descriptor does not have the layout of opaque bytes.",
+    summary="A workspace descriptor has the layout of opaque bytes.",
     why="The layout decides which pool backs the row: workspace bytes in a pool of tensors are "
     "shared with resources that the engine believes to be tensors.",
     fix="Give the row the fingerprint of `opaque_bytes_v1`.",
@@ -143,7 +143,7 @@ LAYOUT = Rule(
 )
 PROFILE = Rule(
     id="contract.workspace-profile",
-    summary="A workspace row is stored in a way that its provider does not accept.",
+    summary="A workspace row is stored in a way that its provider accepts.",
     why="A kernel that expects contiguous bytes walks past the end of the first page.",
     fix="Store the row in one of the profiles that the estimate accepts.",
     source=_FORMAT,

@@ -80,7 +80,7 @@ class Ceilings:
 _ESTIMATE = "/plan/payload/nodes/2/provider_resources"
 SIZE = Rule(
     id="contract.workspace-size",
-    summary="A workspace row has another size than its provider's estimate, bound to the plan's "
+    summary="A workspace row has the size of its provider's estimate, bound to the plan's "
     "ceilings.",
     why="A kernel writes as much as its estimate says; in a smaller workspace it writes into the "
     "next resource.",
@@ -113,7 +113,7 @@ def check_size(workspace: Workspace) -> Iterator[Finding]:
 
 STATIC_FORMULA = Rule(
     id="contract.static-workspace-formula",
-    summary="A workspace of scope plan has a size that depends on the shape.",
+    summary="A workspace of scope plan has a size that depends on no shape.",
     why="Its row is one fixed number of bytes; for which shape the engine takes it, the format "
     "does not say, so whether the row is large enough is not known here.",
     fix="Have the provider ask for a fixed size for the whole plan.",
@@ -164,7 +164,7 @@ def check_ceilings(
 
 INSTANCES = Rule(
     id="contract.workspace-instances",
-    summary="A workspace descriptor does not have `maximum_active_sequences` instances.",
+    summary="A workspace descriptor has `maximum_active_sequences` instances.",
     why="With fewer, a full batch finds no workspace; with more, the pool's ceiling holds memory "
     "that no batch can use.",
     fix="Plan the memory with the policy's `maximum_active_sequences`.",
