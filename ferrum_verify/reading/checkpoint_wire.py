@@ -60,23 +60,23 @@ MALFORMED_BINDING = Rule(
 def declaration_finding(fault: WireFault) -> Finding | None:
     """The finding of a fault that these rules speak of, or None."""
     context = fault.context
+    of = f" of `{fault.holder}`" if fault.holder else ""
     match fault.type:
         case "port_order":
             rule = STATE_PORTS
             sentence = (
-                f"The state ports of {fault.holder or 'a provider'} do not ascend by role, ordinal "
-                "and storage profile, each once."
+                f"The state ports{of or ' of a provider'} do not ascend by role, ordinal and "
+                "storage profile, each once."
             )
         case "input_order":
             rule = INPUT_ORDER
-            sentence = f"The program's {context['field']} do not ascend, each once."
+            sentence = f"The program's `{context['field']}` do not ascend, each once."
         case "storage_profile":
             rule = PORT_PROFILE
-            of = f" of {fault.holder}" if fault.holder else ""
-            sentence = f"The field {fault.field}{of} is {context['fault']}."
+            sentence = f"The field `{fault.field}`{of} is {context['fault']}."
         case "malformed_binding":
             rule = MALFORMED_BINDING
-            sentence = f"The value {context['value_id']} is malformed: {context['reason']}."
+            sentence = f"The value `{context['value_id']}` is malformed: {context['reason']}."
         case _:
             return None
     return rule.finding(sentence, pointer("", *fault.steps))

@@ -207,7 +207,7 @@ def _newer_fields(subject: Subject) -> Iterator[Finding]:
     for index, pool in enumerate(subject.memory.dynamic_pools):
         if pool.checkpoint_growth_ceiling_bytes:
             yield NEWER_FIELD.finding(
-                f"The pool {pool.pool_id} counts {pool.checkpoint_growth_ceiling_bytes:,} bytes "
+                f"The pool `{pool.pool_id}` counts {pool.checkpoint_growth_ceiling_bytes:,} bytes "
                 f"for the growth of checkpoints, which only newer engines derive.",
                 pointer(
                     subject.places.memory, "dynamic_pools", index, "checkpoint_growth_ceiling_bytes"

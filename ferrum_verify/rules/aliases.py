@@ -139,17 +139,17 @@ def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
         ports = bindings_by_port(node) if node.exact_aliases else {}
         ordinals = [alias.output_ordinal for alias in node.exact_aliases]
         stated = set(ordinals)
-        if (fault := first_fault(ordinals)) is not None:
+        if (fault := first_fault(ordinals, str)) is not None:
             yield ORDER.finding(
-                f"The exact aliases of node {node.id} do not strictly ascend by output: output "
+                f"The exact aliases of node `{node.id}` do not strictly ascend by output: output "
                 f"{fault.text}.",
                 f"{place}/exact_aliases/{fault.position}",
             )
         for position, alias in enumerate(node.exact_aliases):
             if reasons := list(_faults(ports, alias, values)):
                 yield FALSE.finding(
-                    f"Node {node.id} claims that {alias.output_value_id} is an exact alias of "
-                    f"{alias.input_value_id}, but {' and '.join(reasons)}.",
+                    f"Node `{node.id}` claims that `{alias.output_value_id}` is an exact alias of "
+                    f"`{alias.input_value_id}`, but {' and '.join(reasons)}.",
                     f"{place}/exact_aliases/{position}",
                 )
         for position, binding in enumerate(node.values):
@@ -159,8 +159,8 @@ def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
                 and binding.ordinal not in stated
             ):
                 yield MISSING.finding(
-                    f"Output {binding.ordinal} of node {node.id}, {binding.value_id}, must take "
-                    f"the bytes of input {binding.alias.tensor_index}, but the node states no "
+                    f"Output {binding.ordinal} of node `{node.id}`, `{binding.value_id}`, must "
+                    f"take the bytes of input {binding.alias.tensor_index}, but the node states no "
                     "exact alias for it.",
                     f"{place}/values/{position}/alias",
                 )
@@ -177,7 +177,7 @@ def _faults(
     yield from _unbound(source, "input", alias.input_ordinal, alias.input_value_id)
     for binding in (output, source):
         if binding is not None and binding.usage != "activations":
-            yield f"{binding.value_id} is used as {binding.usage}"
+            yield f"`{binding.value_id}` is used as {binding.usage}"
     if output is None or source is None:
         return
     policy = output.alias
@@ -205,4 +205,4 @@ def _unbound(
     if binding is None:
         yield f"the node has no {role} {ordinal}"
     elif binding.value_id != value_id:
-        yield f"its {role} {ordinal} is {binding.value_id}"
+        yield f"its {role} {ordinal} is `{binding.value_id}`"

@@ -70,7 +70,7 @@ def check_bounds(
     for name, total in minima.items():
         if total > U64_MAX:
             yield OVERFLOW.finding(
-                f"the pools' {name} add up to {total:,}, more than u64 holds", f"{base}/{name}"
+                f"the pools' `{name}` add up to {total:,}, more than u64 holds", f"{base}/{name}"
             )
             return
     if static + runnable > U64_MAX:
@@ -127,7 +127,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     granted = memory.reserve_bytes < memory.policy_capacity_bytes <= memory.device_capacity_bytes
     if granted and memory.usable_capacity_bytes != facts.usable:
         yield USABLE.finding(
-            f"usable_capacity_bytes is {memory.usable_capacity_bytes:,}, but "
+            f"`usable_capacity_bytes` is {memory.usable_capacity_bytes:,}, but "
             f"{memory.policy_capacity_bytes:,} granted less {memory.reserve_bytes:,} reserved are "
             f"{facts.usable:,}",
             f"{base}/usable_capacity_bytes",
@@ -190,7 +190,7 @@ def _check_sums(facts: Facts) -> Iterator[Finding]:
             sums.append(sum(getattr(pool, name) for pool in derived))
         if actual not in sums:
             yield MINIMUM_SUM.finding(
-                f"{name} is {actual:,}, but the pools' add up to {sums[-1]:,}",
+                f"`{name}` is {actual:,}, but the pools' add up to {sums[-1]:,}",
                 pointer(base, name),
                 expected=sums[-1],
                 actual=actual,
@@ -201,7 +201,7 @@ def _check_sums(facts: Facts) -> Iterator[Finding]:
             sums.append(sum(getattr(pool, name) for pool in pools for name in MINIMA))
     if memory.minimum_runnable_request_bytes not in sums:
         yield RUNNABLE_SUM.finding(
-            f"minimum_runnable_request_bytes is {memory.minimum_runnable_request_bytes:,}, but "
+            f"`minimum_runnable_request_bytes` is {memory.minimum_runnable_request_bytes:,}, but "
             f"the four minima add up to {sums[-1]:,}",
             f"{base}/minimum_runnable_request_bytes",
             expected=sums[-1],
@@ -222,7 +222,7 @@ def _check_sums(facts: Facts) -> Iterator[Finding]:
             for pool in (derived or stated)
         )
         yield CEILING_SUM.finding(
-            f"theoretical_ceiling_bytes is {memory.theoretical_ceiling_bytes:,}, but static rows "
+            f"`theoretical_ceiling_bytes` is {memory.theoretical_ceiling_bytes:,}, but static rows "
             f"and pools add up to {expected:,}",
             f"{base}/theoretical_ceiling_bytes",
             expected=str(expected),

@@ -59,8 +59,8 @@ def check(
         selected = providers.get((node.operation_id, node.selection.selected_provider))
         if selected is None:
             yield NOT_OFFERED.finding(
-                f"Node {node.id} runs on {node.selection.selected_provider}, which the catalog "
-                f"does not list for {node.operation_id}.",
+                f"Node `{node.id}` runs on `{node.selection.selected_provider}`, which the catalog "
+                f"does not list for `{node.operation_id}`.",
                 f"{place}/selection/selected_provider",
                 actual=node.selection.selected_provider,
             )
@@ -145,8 +145,8 @@ def _check_profiles(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Fi
     for index, row in enumerate(subject.memory.dynamic_descriptors):
         if row.storage.profile.blocks not in offered:
             yield NOT_ON_DEVICE.finding(
-                f"The dynamic resource {row.base_resource_id} is stored as "
-                f"{describe_profile(row.storage.profile)}, which device {catalog.device.id} does "
+                f"The dynamic resource `{row.base_resource_id}` is stored as "
+                f"{describe_profile(row.storage.profile)}, which device `{catalog.device.id}` does "
                 "not offer.",
                 pointer(subject.places.memory, "dynamic_descriptors", index, "storage", "profile"),
                 actual=row.storage.profile.to_wire(),
@@ -167,13 +167,14 @@ UNKNOWN_OPERATION = Rule(
 def _unknown_operation(node: PlanNode, operation: Operation | None, place: str) -> Finding:
     if operation is None:
         return UNKNOWN_OPERATION.finding(
-            f"Node {node.id} runs {node.operation_id}, which is none of the catalog's operations.",
+            f"Node `{node.id}` runs `{node.operation_id}`, which is none of the catalog's "
+            "operations.",
             f"{place}/operation_id",
             actual=node.operation_id,
         )
     return UNKNOWN_OPERATION.finding(
-        f"Node {node.id} runs version {version_text(node.operation_version)} of "
-        f"{node.operation_id}, but the catalog has {version_text(operation.version)}.",
+        f"Node `{node.id}` runs version {version_text(node.operation_version)} of "
+        f"`{node.operation_id}`, but the catalog has {version_text(operation.version)}.",
         f"{place}/operation_version",
         expected=operation.version.to_wire(),
         actual=node.operation_version.to_wire(),
@@ -215,15 +216,15 @@ def _check_requirements(node: PlanNode, operation: Operation, place: str) -> Ite
         if requirement == ("required" if workspace is None else "forbidden"):
             has = "no" if workspace is None else "a"
             yield REQUIREMENT.finding(
-                f"The estimate of node {node.id} has {has} {part} workspace, which is "
-                f"{requirement} by {operation.id}.",
+                f"The estimate of node `{node.id}` has {has} {part} workspace, which is "
+                f"{requirement} by `{operation.id}`.",
                 f"{place}/provider_resources/{part}",
             )
     minimum = contract.minimum_value_alignment_bytes
     if estimate.value_alignment_bytes < minimum:
         yield VALUE_ALIGNMENT.finding(
-            f"Provider {estimate.provider_id} aligns the values of node {node.id} to "
-            f"{estimate.value_alignment_bytes:,} bytes, but {operation.id} requires at least "
+            f"Provider `{estimate.provider_id}` aligns the values of node `{node.id}` to "
+            f"{estimate.value_alignment_bytes:,} bytes, but `{operation.id}` requires at least "
             f"{minimum:,}.",
             f"{place}/provider_resources/value_alignment_bytes",
             expected=minimum,

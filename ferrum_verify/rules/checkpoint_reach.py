@@ -67,7 +67,7 @@ def reach_findings(
     limits, clauses = [], []
     if found.state is not None and found.held_tokens is not None:
         limits.append(found.held_tokens)
-        clauses.append(f"state {found.state.state_id} holds {found.held_tokens:,} at most")
+        clauses.append(f"state `{found.state.state_id}` holds {found.held_tokens:,} at most")
     if scheduled is not None:
         limits.append(scheduled)
         clauses.append(f"the policy schedules {scheduled:,} in one step")
@@ -75,7 +75,7 @@ def reach_findings(
     if not exceeded:
         return
     guilty = culprits(layout.providers, max(exceeded))
-    names = listed([f"{provider.provider_id} (node {provider.node_id})" for provider in guilty])
+    names = listed([f"`{provider.provider_id}` (node `{provider.node_id}`)" for provider in guilty])
     message = (
         f"The smallest boundary that all providers permit is {found.smallest_boundary:,} tokens, "
         f"because of {names}, but {' and '.join(clauses)}."

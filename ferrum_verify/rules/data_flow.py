@@ -49,8 +49,8 @@ def check(nodes: Sequence[PlanNode], place: str) -> Iterator[Finding]:
             writer = nodes[written[0]].id
             later = ", and even stands before it" if written[0] > index else ""
             yield READ_BEFORE_WRITE.finding(
-                f"Node {node.id} reads {binding.value_id}, which {writer} writes, but does not "
-                f"wait for it{later}.",
+                f"Node `{node.id}` reads `{binding.value_id}`, which `{writer}` writes, but does "
+                f"not wait for it{later}.",
                 f"{place}/{index}/values/{position}",
                 actual=list(node.dependencies),
                 about=(node.id, writer, binding.value_id),

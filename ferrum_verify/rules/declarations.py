@@ -56,7 +56,7 @@ def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
     for index, profile in enumerate(catalog.device.dynamic_storage_profiles):
         if (fault := profile_fault(profile)) is not None:
             yield ILLEGAL_PROFILE.finding(
-                f"Device {catalog.device.id} offers {fault}.",
+                f"Device `{catalog.device.id}` offers {fault}.",
                 pointer(place, "device", "dynamic_storage_profiles", index),
                 actual=profile.to_wire(),
             )
@@ -70,15 +70,16 @@ def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
         known = catalog.operations.get(operation_id)
         if known is None:
             yield UNKNOWN_OPERATION.finding(
-                f"The catalog lists {len(providers)} providers of {operation_id}, which is none of "
-                "its operations.",
+                f"The catalog lists {len(providers)} providers of `{operation_id}`, which is "
+                "none of its operations.",
                 where,
             )
         seen: set[str] = set()
         for index, provider in enumerate(providers):
             if provider.provider_id in seen:
                 yield DUPLICATE_PROVIDER.finding(
-                    f"Provider {provider.provider_id} stands twice among those of {operation_id}.",
+                    f"Provider `{provider.provider_id}` stands twice among those of "
+                    f"`{operation_id}`.",
                     f"{where}/{index}/provider_id",
                 )
             seen.add(provider.provider_id)
@@ -122,8 +123,8 @@ def _check_operation(operation_id: str, operation: Operation, place: str) -> Ite
     alignment = operation.resources.minimum_value_alignment_bytes
     if not is_power_of_two(alignment):
         yield OPERATION_ALIGNMENT.finding(
-            f"Operation {operation_id} wants values aligned to at least {alignment:,} bytes, which "
-            "is no power of two.",
+            f"Operation `{operation_id}` wants values aligned to at least {alignment:,} bytes, "
+            "which is no power of two.",
             f"{place}/resources/minimum_value_alignment_bytes",
             actual=alignment,
         )
@@ -131,7 +132,7 @@ def _check_operation(operation_id: str, operation: Operation, place: str) -> Ite
         policy = output.alias
         if not isinstance(policy, str) and policy.tensor_index >= len(operation.inputs):
             yield ALIAS_TARGET.finding(
-                f"Output {ordinal} of operation {operation_id} aliases input "
+                f"Output {ordinal} of operation `{operation_id}` aliases input "
                 f"{policy.tensor_index}, but the operation has {len(operation.inputs)} inputs.",
                 f"{place}/outputs/{ordinal}/alias",
             )
@@ -139,5 +140,5 @@ def _check_operation(operation_id: str, operation: Operation, place: str) -> Ite
 
 def _misplaced(what: str, own: str, key: str, where: str) -> Finding:
     return MISPLACED.finding(
-        f"{what} {own} stands under the id {key}.", where, expected=key, actual=own
+        f"{what} `{own}` stands under the id `{key}`.", where, expected=key, actual=own
     )

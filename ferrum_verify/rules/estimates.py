@@ -50,15 +50,15 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
     place += "/provider_resources"
     if estimate.provider_id != node.selection.selected_provider:
         yield OTHER_PROVIDER.finding(
-            f"Node {node.id} runs on {node.selection.selected_provider}, but its estimate is that "
-            f"of {estimate.provider_id}.",
+            f"Node `{node.id}` runs on `{node.selection.selected_provider}`, but its estimate is "
+            f"that of `{estimate.provider_id}`.",
             f"{place}/provider_id",
             expected=node.selection.selected_provider,
             actual=estimate.provider_id,
         )
     if not is_power_of_two(estimate.value_alignment_bytes):
         yield ESTIMATE_ALIGNMENT.finding(
-            f"Provider {estimate.provider_id} wants the values of node {node.id} aligned to "
+            f"Provider `{estimate.provider_id}` wants the values of node `{node.id}` aligned to "
             f"{estimate.value_alignment_bytes:,} bytes, which is no power of two.",
             f"{place}/value_alignment_bytes",
             actual=estimate.value_alignment_bytes,
@@ -68,15 +68,15 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
             continue
         if not is_power_of_two(workspace.alignment_bytes):
             yield ESTIMATE_ALIGNMENT.finding(
-                f"Provider {estimate.provider_id} wants the {part} workspace of node {node.id} "
+                f"Provider `{estimate.provider_id}` wants the {part} workspace of node `{node.id}` "
                 f"aligned to {workspace.alignment_bytes:,} bytes, which is no power of two.",
                 f"{place}/{part}/alignment_bytes",
                 actual=workspace.alignment_bytes,
             )
         if (workspace.scope == "invocation") != (part != "persistent"):
             yield SCOPE.finding(
-                f"Provider {estimate.provider_id} asks for a {part} workspace of node {node.id} "
-                f"with scope {workspace.scope}.",
+                f"Provider `{estimate.provider_id}` asks for a {part} workspace of node "
+                f"`{node.id}` with scope {workspace.scope}.",
                 f"{place}/{part}/scope",
                 actual=workspace.scope,
             )

@@ -71,7 +71,7 @@ def _check_plan_hash(plan: Any, subject: Subject) -> Iterator[Finding]:
     expected_id = f"plan/sha256/{computed}"
     agrees = ", and its plan_id repeats the latter" if plan_id == own_id else ""
     yield PLAN_HASH.finding(
-        f"The payload hashes to {short(computed)}, but plan_hash is {short(plan_hash)}{agrees}.",
+        f"The payload hashes to {short(computed)}, but `plan_hash` is {short(plan_hash)}{agrees}.",
         pointer(subject.places.plan, "plan_hash"),
         expected=computed,
         actual=plan_hash,
@@ -93,7 +93,7 @@ PLAN_ID = Rule(
 
 def _plan_id(actual: str, expected: str, subject: Subject) -> Finding:
     return PLAN_ID.finding(
-        f"The plan's id is {actual}, but the payload's hash makes it {expected}.",
+        f"The plan's id is `{actual}`, but the payload's hash makes it `{expected}`.",
         pointer(subject.places.payload, "plan_id"),
         expected=expected,
         actual=actual,
@@ -120,8 +120,8 @@ def _check_estimates(subject: Subject) -> Iterator[Finding]:
         if not estimate_holds(subject, index):
             provider = node.provider_resources.provider_id
             yield ESTIMATE.finding(
-                f"The estimate that provider {provider} gave for node {node.id} does not hash to "
-                "its estimate_fingerprint, so it was edited.",
+                f"The estimate that provider `{provider}` gave for node `{node.id}` does not "
+                "hash to its estimate_fingerprint, so it was edited.",
                 pointer(subject.places.nodes, index, "provider_resources", "estimate_fingerprint"),
                 actual=node.provider_resources.estimate_fingerprint,
             )
@@ -147,7 +147,7 @@ def _check_canonical(subject: Subject) -> Iterator[Finding]:
     for index, node in enumerate(nodes or ()):
         if (fault := first_fault(node.required_capabilities)) is not None:
             yield NOT_CANONICAL.finding(
-                f"The required capabilities of node {node.id} do not strictly ascend: "
+                f"The required capabilities of node `{node.id}` do not strictly ascend: "
                 f"{fault.text}.",
                 pointer(subject.places.nodes, index, "required_capabilities", fault.position),
             )
@@ -155,7 +155,7 @@ def _check_canonical(subject: Subject) -> Iterator[Finding]:
             accepted = () if workspace is None else workspace.storage.accepted_profiles
             if len(accepted) > 1 and len(set(accepted)) != len(accepted):
                 yield NOT_CANONICAL.finding(
-                    f"The estimate of node {node.id} accepts one storage profile of its {part} "
+                    f"The estimate of node `{node.id}` accepts one storage profile of its {part} "
                     "workspace twice.",
                     pointer(subject.places.nodes, index, "provider_resources", part, "storage"),
                 )

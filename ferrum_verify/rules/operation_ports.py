@@ -108,7 +108,7 @@ def check_node(node: PlanNode, accepted: AcceptedPorts, place: str) -> Iterator[
         missing = [f"no {role} {ordinal}" for role, ordinal in sorted(ports.keys() - bound)]
         extra = [f"{role} {ordinal}" for role, ordinal in sorted(bound - ports.keys())]
         yield PORTS.finding(
-            f"Node {node.id} binds {', '.join([*missing, *extra])}, but {operation.id} has "
+            f"Node `{node.id}` binds {', '.join([*missing, *extra])}, but `{operation.id}` has "
             f"{len(operation.inputs)} inputs and {len(operation.outputs)} outputs.",
             f"{place}/values",
         )
@@ -116,8 +116,9 @@ def check_node(node: PlanNode, accepted: AcceptedPorts, place: str) -> Iterator[
         port = ports.get((binding.role, binding.ordinal))
         if port is not None and not port.accepts(binding):
             yield PORT.finding(
-                f"Node {node.id} binds {binding.value_id} to {binding.role} {binding.ordinal} of "
-                f"{operation.id}, but {' and '.join(_differences(binding, port))}.",
+                f"Node `{node.id}` binds `{binding.value_id}` to {binding.role} "
+                f"{binding.ordinal} of "
+                f"`{operation.id}`, but {' and '.join(_differences(binding, port))}.",
                 f"{place}/values/{index}",
             )
 

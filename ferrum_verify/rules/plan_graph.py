@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
+from ferrum_verify.findings.wording import marked
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
 from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.rules import data_flow, selection, state_effects, work
@@ -129,14 +130,14 @@ def _check_resources(
             if estimated:
                 orphaned.add((part, node.id))
                 yield WORKSPACE_MISSING.finding(
-                    f"Provider {provider} asks for a {part} workspace and node {node.id} names "
+                    f"Provider `{provider}` asks for a {part} workspace and node `{node.id}` names "
                     "no resource for it.",
                     where,
                 )
             else:
                 yield WORKSPACE_UNESTIMATED.finding(
-                    f"Node {node.id} names {resource} as its {part} resource, but provider "
-                    f"{provider} asks for no {part} workspace.",
+                    f"Node `{node.id}` names `{resource}` as its {part} resource, but provider "
+                    f"`{provider}` asks for no {part} workspace.",
                     where,
                     actual=resource,
                 )
@@ -194,12 +195,12 @@ def _differ(
     missing = sorted(derived - listed)
     said = []
     if missing:
-        said.append(f"leave out {', '.join(missing)}, which it uses")
+        said.append(f"leave out {', '.join(marked(missing))}, which it uses")
     if extra:
-        said.append(f"name {', '.join(extra)}, which none of its values or workspaces uses")
+        said.append(f"name {', '.join(marked(extra))}, which none of its values or workspaces uses")
     if said:
         yield RESOURCES_DIFFER.finding(
-            f"The resources of node {node.id} {' and '.join(said)}.",
+            f"The resources of node `{node.id}` {' and '.join(said)}.",
             where,
             expected=sorted(derived),
             actual=list(node.resources),
@@ -250,5 +251,5 @@ def _unreferenced(
             continue
         what = "static allocation" if isinstance(row, StaticAllocation) else "dynamic resource"
         yield UNREFERENCED.finding(
-            f"No node uses the {what} {resource_id}.", rows.pointer(resource_id)
+            f"No node uses the {what} `{resource_id}`.", rows.pointer(resource_id)
         )

@@ -67,7 +67,7 @@ def check(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
         if header.policy_version != policy.version:
             yield VERSION.finding(
                 f"The plan was compiled under version {header.policy_version.major}."
-                f"{header.policy_version.minor} of policy {policy.policy_id}, but this is "
+                f"{header.policy_version.minor} of policy `{policy.policy_id}`, but this is "
                 f"{policy.version.major}.{policy.version.minor}.",
                 pointer(subject.places.payload, "policy_version"),
                 expected=policy.version.to_wire(),
@@ -107,7 +107,7 @@ def check(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
     for what, where, actual, expected in limits:
         if actual != expected:
             yield LIMIT.finding(
-                f"The plan has {actual:,} {what}, but policy {policy.policy_id} grants "
+                f"The plan has {actual:,} {what}, but policy `{policy.policy_id}` grants "
                 f"{expected:,}.",
                 where,
                 expected=expected,
@@ -119,7 +119,7 @@ def check(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
         # Of a policy that no plan could follow, no plan is the copy.
         if differences and not illegal:
             yield REUSABLE.finding(
-                f"The plan's reusable execution is not that of policy {policy.policy_id}: "
+                f"The plan's reusable execution is not that of policy `{policy.policy_id}`: "
                 f"{'; '.join(differences)}.",
                 pointer(subject.places.memory, "reusable_execution"),
             )
@@ -148,7 +148,7 @@ def _check_order(policy: RuntimePolicy, place: str) -> Iterator[Finding]:
     for index, profile in enumerate(policy.memory.dynamic_storage_profile_order):
         if profile.blocks in seen:
             yield DUPLICATE_PROFILE.finding(
-                f"Policy {policy.policy_id} names {describe_profile(profile)} twice.",
+                f"Policy `{policy.policy_id}` names {describe_profile(profile)} twice.",
                 pointer(place, "memory", "dynamic_storage_profile_order", index),
                 actual=profile.to_wire(),
             )
@@ -191,9 +191,9 @@ def _differences(
     planned = {(each.bucket.class_id, _key(each.bucket.capacity)) for each in plan.buckets}
     granted = {(each.class_id, _key(each.capacity)) for each in policy.buckets}
     for class_id, key in sorted(planned - granted):
-        yield f"the policy has no bucket {class_id} of {_words(key)}"
+        yield f"the policy has no bucket `{class_id}` of {_words(key)}"
     for class_id, key in sorted(granted - planned):
-        yield f"the plan has no bucket {class_id} of {_words(key)}"
+        yield f"the plan has no bucket `{class_id}` of {_words(key)}"
     if plan.program_policy != policy.program_policy:
         yield "the two have other program policies"
 
@@ -229,8 +229,8 @@ def _check_profiles(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding
     for index, row in enumerate(subject.memory.dynamic_descriptors):
         if row.storage.profile.blocks not in allowed:
             yield PROFILE.finding(
-                f"The dynamic resource {row.base_resource_id} is stored as "
-                f"{describe_profile(row.storage.profile)}, which policy {policy.policy_id} does "
+                f"The dynamic resource `{row.base_resource_id}` is stored as "
+                f"{describe_profile(row.storage.profile)}, which policy `{policy.policy_id}` does "
                 "not allow.",
                 pointer(subject.places.memory, "dynamic_descriptors", index, "storage", "profile"),
                 actual=row.storage.profile.to_wire(),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.pools import compatibility_of
 from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap
-from ferrum_verify.findings.wording import short_pool
+from ferrum_verify.findings.wording import marked, short_pool
 from ferrum_verify.rules.pool_totals import check_totals
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _check_identity(facts: Facts, group: str, pool: DynamicPool, at: str) -> Ite
             if getattr(key, field) != getattr(wanted, field)
         ]
         yield COMPATIBILITY.finding(
-            f"{name} differs from its members in {' and '.join(wrong)}",
+            f"{name} differs from its members in {' and '.join(marked(wrong))}",
             f"{at}/compatibility",
             expected=wanted.to_wire(),
             actual=key.to_wire(),

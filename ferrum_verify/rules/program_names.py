@@ -37,9 +37,9 @@ def _check_sources(program: ModelProgram, place: str, defined: dict[str, str]) -
         where = pointer(place, "states", index)
         if state.id in states:
             yield _twice("states", state.id, f"{where}/id")
-            defined.setdefault(state.value_id, f"state {state.id}")
+            defined.setdefault(state.value_id, f"state `{state.id}`")
         else:
-            yield from _define(defined, state.value_id, f"state {state.id}", f"{where}/value_id")
+            yield from _define(defined, state.value_id, f"state `{state.id}`", f"{where}/value_id")
         states.add(state.id)
     weights: set[str] = set()
     for index, weight in enumerate(program.weights):
@@ -47,9 +47,9 @@ def _check_sources(program: ModelProgram, place: str, defined: dict[str, str]) -
         name = weight.weight_id
         if name in weights:
             yield _twice("weights", name, f"{where}/weight_id")
-            defined.setdefault(weight.value_id, f"weight {name}")
+            defined.setdefault(weight.value_id, f"weight `{name}`")
         else:
-            yield from _define(defined, weight.value_id, f"weight {name}", f"{where}/value_id")
+            yield from _define(defined, weight.value_id, f"weight `{name}`", f"{where}/value_id")
         weights.add(name)
 
 
@@ -68,12 +68,12 @@ def _check_nodes(program: ModelProgram, place: str, defined: dict[str, str]) -> 
                 if not repeated:
                     yield _twice("nodes", node.id, f"{where}/nodes/{position}/id")
                 for value_id in node.outputs:
-                    defined.setdefault(value_id, f"an output of node {node.id}")
+                    defined.setdefault(value_id, f"an output of node `{node.id}`")
                 continue
             nodes.add(node.id)
             for ordinal, value_id in enumerate(node.outputs):
                 output = f"{where}/nodes/{position}/outputs/{ordinal}"
-                yield from _define(defined, value_id, f"an output of node {node.id}", output)
+                yield from _define(defined, value_id, f"an output of node `{node.id}`", output)
 
 
 UNKNOWN_VALUE = Rule(
@@ -109,13 +109,13 @@ def _check_reads(
                     continue
                 told.add(value_id)
                 yield UNKNOWN_VALUE.finding(
-                    f"Node {node.id} of the program reads {value_id}, which nothing defines.",
+                    f"Node `{node.id}` of the program reads `{value_id}`, which nothing defines.",
                     f"{place}/blocks/{index}/nodes/{position}/inputs/{ordinal}",
                 )
     for index, value_id in enumerate(program.outputs):
         if value_id not in known and value_id not in told:
             yield UNKNOWN_VALUE.finding(
-                f"The program returns {value_id}, which nothing defines.",
+                f"The program returns `{value_id}`, which nothing defines.",
                 pointer(place, "outputs", index),
             )
 
@@ -138,7 +138,7 @@ def _define(defined: dict[str, str], value_id: str, by: str, where: str) -> Iter
     if before is not None:
         said = f"{by} twice" if before == by else f"{before} and {by}"
         yield DUPLICATE.finding(
-            f"The value {value_id} of the program is {said}.", where, actual=value_id
+            f"The value `{value_id}` of the program is {said}.", where, actual=value_id
         )
 
 
@@ -146,9 +146,9 @@ def _check_returns(outputs: Sequence[str], place: str) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, value_id in enumerate(outputs):
         if value_id in seen:
-            yield DUPLICATE.finding(f"The program returns {value_id} twice.", f"{place}/{index}")
+            yield DUPLICATE.finding(f"The program returns `{value_id}` twice.", f"{place}/{index}")
         seen.add(value_id)
 
 
 def _twice(what: str, name: str, where: str) -> Finding:
-    return DUPLICATE.finding(f"Two {what} of the program are named {name}.", where, actual=name)
+    return DUPLICATE.finding(f"Two {what} of the program are named `{name}`.", where, actual=name)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from ferrum_verify.documents.primitives import variant_tag
 from ferrum_verify.documents.program import TokenSource
 from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.findings.wording import marked
 from ferrum_verify.rules import work as work_rules
 from ferrum_verify.rules.node_ports import bindings_by_port
 from ferrum_verify.rules.state_provenance import check_states, check_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ferrum_verify.documents.node import PlanNode, TokenWork
     from ferrum_verify.documents.primitives import Role
@@ -60,7 +61,8 @@ def check(subject: Subject, program: ModelProgram, rows: ResourceRows | None) ->
     header, nodes = subject.header, subject.plan_nodes
     if header is not None and header.family_id != program.family_id:
         yield FAMILY.finding(
-            f"The plan is for family {header.family_id}, but the program's is {program.family_id}.",
+            f"The plan is for family `{header.family_id}`, but the program's is "
+            f"`{program.family_id}`.",
             pointer(subject.places.payload, "family_id"),
             expected=program.family_id,
             actual=header.family_id,
@@ -81,9 +83,9 @@ def check(subject: Subject, program: ModelProgram, rows: ResourceRows | None) ->
     if known != planned.keys() and not (ambiguous and known < planned.keys()):
         said = []
         if missing := sorted(known - planned.keys()):
-            said.append(f"lacks {', '.join(missing)}, which the program has")
+            said.append(f"lacks {', '.join(marked(missing))}, which the program has")
         if extra := sorted(planned.keys() - known):
-            said.append(f"has {', '.join(extra)}, which the program lacks")
+            said.append(f"has {', '.join(marked(extra))}, which the program lacks")
         yield NODES.finding(f"The plan {' and '.join(said)}.", subject.places.nodes)
     yield from check_states(subject, nodes, program, rows)
     yield from check_weights(subject, nodes, program)
@@ -111,7 +113,7 @@ VALUES = Rule(
 def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Finding]:
     facts = []
     if node.operation_id != source.operation_id:
-        facts.append(f"it runs {node.operation_id}, not {source.operation_id}")
+        facts.append(f"it runs `{node.operation_id}`, not `{source.operation_id}`")
     version, required = node.operation_version, source.required_version
     if version.major != required.major or version.minor < required.minor:
         facts.append(
@@ -119,14 +121,16 @@ def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Fin
             f"not {required.major}.{required.minor}"
         )
     facts.extend(
-        f"its attribute {name} is {node.attributes.get(name, 'not there')}, not {value}"
+        f"its attribute `{name}` is {node.attributes.get(name, 'not there')}, not {value}"
         for name, value in source.attributes.items()
         if name not in node.attributes or node.attributes[name] != value
     )
     if (fact := _other_work(node, source)) is not None:
         facts.append(fact)
     if facts:
-        yield NODE.finding(f"Node {node.id} is not as the program says: {'; '.join(facts)}.", place)
+        yield NODE.finding(
+            f"Node `{node.id}` is not as the program says: {'; '.join(facts)}.", place
+        )
     ports = bindings_by_port(node)
     bound = {port: binding.value_id for port, binding in ports.items()}
     stated: dict[tuple[Role, int], str] = {
@@ -135,16 +139,20 @@ def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Fin
     stated |= {("output", ordinal): value for ordinal, value in enumerate(source.outputs)}
     if bound != stated and len(bound) == len(node.values):
         differences = [
-            f"{port[0]} {port[1]} is {bound.get(port, 'not bound')}, "
-            f"not {stated.get(port, 'bound at all')}"
+            f"{port[0]} {port[1]} is {_bound(bound, port, 'not bound')}, "
+            f"not {_bound(stated, port, 'bound at all')}"
             for port in sorted(bound.keys() | stated.keys())
             if bound.get(port) != stated.get(port)
         ]
         yield VALUES.finding(
-            f"Node {node.id} does not bind the values that the program says: "
+            f"Node `{node.id}` does not bind the values that the program says: "
             f"{'; '.join(differences)}.",
             f"{place}/values",
         )
+
+
+def _bound(values: Mapping[tuple[Role, int], str], port: tuple[Role, int], otherwise: str) -> str:
+    return f"`{values[port]}`" if port in values else otherwise
 
 
 def _other_work(node: PlanNode, source: ProgramNode) -> str | None:
@@ -160,8 +168,8 @@ def _other_work(node: PlanNode, source: ProgramNode) -> str | None:
     fact = None
     if not same:
         fact = (
-            f"it counts its tokens along axis {axis.axis} of {axis.value_id}, not as the program "
-            f"does along axis {origin.axis} of {origin.value_id}"
+            f"it counts its tokens along axis {axis.axis} of `{axis.value_id}`, not as the program "
+            f"does along axis {origin.axis} of `{origin.value_id}`"
         )
     elif "projections" in stated.model_fields_set or not isinstance(origin, TokenSource):
         fact = _other_projections(work, stated)

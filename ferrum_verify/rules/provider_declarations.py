@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.documents.storage import profile_fault
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import marked
 from ferrum_verify.plan.resource_rows import describe_profile
 
 if TYPE_CHECKING:
@@ -100,10 +101,11 @@ def check_provider(
     place: str,
 ) -> Iterator[Finding]:
     """Findings of one provider's declarations, for the operation that the catalog lists it at."""
-    name = f"Provider {provider.provider_id}"
+    name = f"Provider `{provider.provider_id}`"
     if provider.operation_id != operation_id:
         yield MISPLACED.finding(
-            f"{name} provides {provider.operation_id}, but stands among those of {operation_id}.",
+            f"{name} provides `{provider.operation_id}`, but stands among those of "
+            f"`{operation_id}`.",
             f"{place}/operation_id",
             expected=operation_id,
             actual=provider.operation_id,
@@ -115,7 +117,7 @@ def check_provider(
         if (port.role, port.ordinal) in seen:
             yield DUPLICATE_PORT.finding(
                 f"{name} declares twice which storage it accepts at {port.role} {port.ordinal} of "
-                f"{operation_id}.",
+                f"`{operation_id}`.",
                 where,
             )
         seen.add((port.role, port.ordinal))
@@ -124,7 +126,7 @@ def check_provider(
         for position, profile in enumerate(port.storage.accepted_profiles):
             if (fault := profile_fault(profile)) is not None:
                 yield ILLEGAL_PROFILE.finding(
-                    f"{name} accepts, at {port.role} {port.ordinal} of {operation_id}, {fault}.",
+                    f"{name} accepts, at {port.role} {port.ordinal} of `{operation_id}`, {fault}.",
                     f"{where}/storage/accepted_profiles/{position}",
                     actual=profile.to_wire(),
                 )
@@ -132,7 +134,7 @@ def check_provider(
         yield from _check_state_ports(provider, provider.checkpoint_capability, operation, place)
     if reasons := list(_obstacles(provider, operation, offered)):
         yield UNSELECTABLE.finding(
-            f"{name} of {operation_id} can never be selected on device {offered.device_id}: "
+            f"{name} of `{operation_id}` can never be selected on device `{offered.device_id}`: "
             f"{'; '.join(reasons)}.",
             place,
         )
@@ -158,7 +160,7 @@ STATE_PORT = Rule(
 def _check_state_ports(
     provider: Provider, contract: ProviderContract, operation: Operation | None, place: str
 ) -> Iterator[Finding]:
-    name = f"Provider {provider.provider_id}"
+    name = f"Provider `{provider.provider_id}`"
     storages = {
         (port.role, port.ordinal): port.storage
         for port in reversed(provider.dynamic_storage_bindings)
@@ -197,7 +199,7 @@ def _unknown_port(
     claim: str, port: PortStorage | StatePort, operation: Operation, where: str
 ) -> Finding:
     return UNKNOWN_PORT.finding(
-        f"{claim} for {port.role} {port.ordinal} of {operation.id}, which has "
+        f"{claim} for {port.role} {port.ordinal} of `{operation.id}`, which has "
         f"{len(operation.inputs)} inputs and {len(operation.outputs)} outputs.",
         where,
     )
@@ -214,13 +216,13 @@ def _obstacles(
     provider: Provider, operation: Operation | None, offered: DeviceOffers
 ) -> Iterator[str]:
     if provider.device_id != offered.device_id:
-        yield f"it is for device {provider.device_id}"
+        yield f"it is for device `{provider.device_id}`"
     own = set(provider.capabilities)
     if foreign := sorted(own - offered.capabilities):
-        yield f"the device lacks {', '.join(foreign)}"
+        yield f"the device lacks {', '.join(marked(foreign))}"
     if operation is not None:
         if missing := sorted(set(operation.provider.required_capabilities) - own):
-            yield f"it lacks {', '.join(missing)}, which the operation requires"
+            yield f"it lacks {', '.join(marked(missing))}, which the operation requires"
         minimum, version = operation.provider.minimum_version, provider.version
         if (version.major, version.minor) < (minimum.major, minimum.minor):
             yield (

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import marked
 from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.rules.source_integrity import short
 
@@ -77,8 +78,8 @@ def check_provider(
     for what, where, actual, expected in facts:
         if actual != expected:
             yield IMPLEMENTATION.finding(
-                f"Node {node.id} was compiled with the {what} {short(actual)} of "
-                f"{provider.provider_id}, but the catalog's is {short(expected)}.",
+                f"Node `{node.id}` was compiled with the {what} {short(actual)} of "
+                f"`{provider.provider_id}`, but the catalog's is {short(expected)}.",
                 where,
                 expected=expected,
                 actual=actual,
@@ -86,7 +87,8 @@ def check_provider(
     needed = {*node.required_capabilities, *operation.provider.required_capabilities}
     if missing := sorted(needed - set(provider.capabilities)):
         yield CAPABILITY.finding(
-            f"Node {node.id} requires {', '.join(missing)}, which {provider.provider_id} lacks.",
+            f"Node `{node.id}` requires {', '.join(marked(missing))}, which "
+            f"`{provider.provider_id}` lacks.",
             f"{place}/required_capabilities",
         )
 
@@ -131,10 +133,10 @@ def check_storage(
                 continue
             if row.storage.profile.blocks not in blocks:
                 yield STORAGE.finding(
-                    f"Value {binding.value_id} lies in {component.resource_id}, stored as "
+                    f"Value `{binding.value_id}` lies in `{component.resource_id}`, stored as "
                     f"{describe_profile(row.storage.profile)}, which "
-                    f"{node.selection.selected_provider} does not accept at {binding.role} "
-                    f"{binding.ordinal} of node {node.id}.",
+                    f"`{node.selection.selected_provider}` does not accept at {binding.role} "
+                    f"{binding.ordinal} of node `{node.id}`.",
                     f"{place}/values/{index}/storage",
                     actual=row.storage.profile.to_wire(),
                 )

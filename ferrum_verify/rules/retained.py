@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import marked
 from ferrum_verify.rules.ascending import first_fault
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         position, node, binding = producers[0]
         if differences := _differences(value, node, binding):
             yield DIFFERS.finding(
-                f"The retained value {value.value_id} is not as node {node.id} binds it: "
+                f"The retained value `{value.value_id}` is not as node `{node.id}` binds it: "
                 f"{', '.join(differences)}.",
                 where,
             )
@@ -134,9 +135,9 @@ def check(subject: Subject) -> Iterator[Finding]:
         writes = writes_of.get(value.resource_id)
         if writes is not None and (write := writes.destroying(position, binding)) is not None:
             yield OVERWRITTEN.finding(
-                f"The retained value {value.value_id} of node {node.id} is overwritten by "
-                f"{write.binding.role} {write.binding.ordinal} of node {write.node.id}, "
-                f"{write.binding.value_id}.",
+                f"The retained value `{value.value_id}` of node `{node.id}` is overwritten by "
+                f"{write.binding.role} {write.binding.ordinal} of node `{write.node.id}`, "
+                f"`{write.binding.value_id}`.",
                 where,
             )
 
@@ -154,10 +155,10 @@ UNPRODUCED = Rule(
 
 def _unproduced(value: RetainedCompletionValue, nodes: Sequence[PlanNode], where: str) -> Finding:
     if not nodes:
-        text = f"No node outputs the retained value {value.value_id}."
+        text = f"No node outputs the retained value `{value.value_id}`."
     else:
-        names = ", ".join(node.id for node in nodes)
-        text = f"The retained value {value.value_id} is an output of {len(nodes)} nodes: {names}."
+        names = ", ".join(marked(node.id for node in nodes))
+        text = f"The retained value `{value.value_id}` is an output of {len(nodes)} nodes: {names}."
     return UNPRODUCED.finding(text, f"{where}/value_id", actual=value.value_id)
 
 
@@ -192,7 +193,7 @@ def _differences(
 ) -> list[str]:
     differences = []
     if value.producer_node_id != node.id:
-        differences.append(f"it names the producer {value.producer_node_id}")
+        differences.append(f"it names the producer `{value.producer_node_id}`")
     if value.output_ordinal != binding.ordinal:
         differences.append(f"it is output {binding.ordinal}, not {value.output_ordinal}")
     if binding.usage != "activations":
@@ -202,7 +203,9 @@ def _differences(
         differences.append(f"it has {len(components)} storage components, not one")
     else:
         if value.resource_id != components[0].resource_id:
-            differences.append(f"it lies in {components[0].resource_id}, not {value.resource_id}")
+            differences.append(
+                f"it lies in `{components[0].resource_id}`, not `{value.resource_id}`"
+            )
         if value.logical_offset_bytes != components[0].offset_bytes:
             differences.append(
                 f"it starts at byte {components[0].offset_bytes:,}, "

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.node import StorageIncompatible
 from ferrum_verify.findings import Example, Rule, Swap
+from ferrum_verify.findings.wording import marked
 from ferrum_verify.rules.ascending import first_fault
 
 if TYPE_CHECKING:
@@ -60,13 +61,13 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
     if selection.selected_provider in rejected:
         position = rejected.index(selection.selected_provider)
         yield SELECTED_REJECTED.finding(
-            f"Node {node.id} runs on {selection.selected_provider}, which stands among its "
+            f"Node `{node.id}` runs on `{selection.selected_provider}`, which stands among its "
             "rejected providers.",
             f"{where}/rejected_providers/{position}",
         )
     if (fault := first_fault(rejected)) is not None:
         yield REJECTED_ORDER.finding(
-            f"The rejected providers of node {node.id} do not strictly ascend: {fault.text}.",
+            f"The rejected providers of node `{node.id}` do not strictly ascend: {fault.text}.",
             f"{where}/rejected_providers/{fault.position}",
         )
     yield from _check_rejections(node, where)
@@ -98,19 +99,20 @@ def _check_rejections(node: PlanNode, where: str) -> Iterator[Finding]:
         foreign = sorted({*reasons.resource_ids} - _resources(node))
         if foreign:
             yield REJECTED_RESOURCE.finding(
-                f"Node {node.id} rejected {provider.provider_id} for the storage of "
-                f"{', '.join(foreign)}, which it does not use.",
+                f"Node `{node.id}` rejected `{provider.provider_id}` for the storage of "
+                f"{', '.join(marked(foreign))}, which it does not use.",
                 f"{where}/rejected_providers/{position}/reasons/storage_incompatible/resource_ids",
             )
         elif not reasons.resource_ids:
             yield REJECTED_RESOURCE.finding(
-                f"Node {node.id} rejected {provider.provider_id} for the storage of no resource.",
+                f"Node `{node.id}` rejected `{provider.provider_id}` for the storage of no "
+                "resource.",
                 f"{where}/rejected_providers/{position}/reasons/storage_incompatible/resource_ids",
             )
         if (fault := first_fault(reasons.resource_ids)) is not None:
             yield REJECTED_ORDER.finding(
-                f"The resources for which node {node.id} rejected {provider.provider_id} do not "
-                f"strictly ascend: {fault.text}.",
+                f"The resources for which node `{node.id}` rejected `{provider.provider_id}` do "
+                f"not strictly ascend: {fault.text}.",
                 f"{where}/rejected_providers/{position}/reasons/storage_incompatible"
                 f"/resource_ids/{fault.position}",
             )
@@ -150,13 +152,13 @@ def _reason(node: PlanNode, selection: Selection, where: str) -> Finding:
     if requested is None:
         request = "no provider was requested"
     elif requested == selection.selected_provider:
-        request = f"{requested} was requested and selected"
+        request = f"`{requested}` was requested and selected"
     else:
-        request = f"{requested} was requested and {selection.selected_provider} selected"
+        request = f"`{requested}` was requested and `{selection.selected_provider}` selected"
         if requested not in [each.provider_id for each in selection.rejected_providers]:
             request += ", without a rejection that says why"
     return REASON.finding(
-        f"The selection of node {node.id} says {selection.selection_reason}, but {request}.",
+        f"The selection of node `{node.id}` says {selection.selection_reason}, but {request}.",
         f"{where}/selection_reason",
         actual=selection.selection_reason,
     )

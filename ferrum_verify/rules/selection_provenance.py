@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,8 +42,8 @@ def check_formats(
         refused.add(header.weight_format)
     if refused:
         yield WEIGHT_FORMAT.finding(
-            f"Node {node.id} binds weights and runs on {provider.provider_id}, which does not "
-            f"list {', '.join(sorted(refused))} among the formats that it accepts.",
+            f"Node `{node.id}` binds weights and runs on `{provider.provider_id}`, which does not "
+            f"list {', '.join(marked(sorted(refused)))} among the formats that it accepts.",
             f"{place}/selection/selected_provider",
         )
 
@@ -76,7 +77,7 @@ def check_rejections(
         if registered == (rejected.reasons == "not_registered"):
             said, listed = ("unknown", "lists") if registered else ("unfit", "does not list")
             yield REJECTION.finding(
-                f"Node {node.id} rejected {provider_id} as {said}, but the catalog {listed} it "
-                f"for {node.operation_id}.",
+                f"Node `{node.id}` rejected `{provider_id}` as {said}, but the catalog {listed} it "
+                f"for `{node.operation_id}`.",
                 f"{place}/selection/rejected_providers/{index}/reasons",
             )

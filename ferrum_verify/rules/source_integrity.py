@@ -129,7 +129,7 @@ def _check_operations(subject: Subject, operations: Mapping[str, Any]) -> Iterat
             if computed is None:
                 continue
             yield OPERATION.finding(
-                f"Provider {provider.provider_id} was built for operation {operation_id} with "
+                f"Provider `{provider.provider_id}` was built for operation `{operation_id}` with "
                 f"fingerprint {short(claim)}, but the catalog's hashes to {short(computed)}.",
                 pointer(
                     subject.places.catalog,
@@ -148,8 +148,8 @@ def _check_operations(subject: Subject, operations: Mapping[str, Any]) -> Iterat
         ):
             expected = hashes[node.operation_id]
             yield OPERATION.finding(
-                f"Node {node.id} has fingerprint {short(node.operation_fingerprint)} for "
-                f"operation {node.operation_id}, but the catalog's hashes to {short(expected)}.",
+                f"Node `{node.id}` has fingerprint {short(node.operation_fingerprint)} for "
+                f"operation `{node.operation_id}`, but the catalog's hashes to {short(expected)}.",
                 pointer(subject.places.nodes, index, "operation_fingerprint"),
                 expected=expected,
                 actual=node.operation_fingerprint,
@@ -186,7 +186,7 @@ def _check_policy(subject: Subject) -> Iterator[Finding]:
         yield from _check_buckets(policy.reusable_execution.buckets, subject.places.policy)
     if own is not None:
         yield POLICY_ITSELF.finding(
-            f"The policy {policy.policy_id} hashes to {short(own)}, but its fingerprint is "
+            f"The policy `{policy.policy_id}` hashes to {short(own)}, but its fingerprint is "
             f"{short(policy.fingerprint)}, so it was edited.",
             pointer(subject.places.policy, "fingerprint"),
             expected=own,
@@ -235,8 +235,8 @@ def _check_buckets(buckets: Sequence[BucketSpec], place: str) -> Iterator[Findin
             continue  # a capacity of 0 is a fault of its own, and none has its id
         if bucket.bucket_id != computed:
             yield BUCKET_ID.finding(
-                f"Bucket {index} of class {bucket.class_id} in the policy has the id "
-                f"{bucket.bucket_id}, but its class and capacity make it {computed}.",
+                f"Bucket {index} of class `{bucket.class_id}` in the policy has the id "
+                f"`{bucket.bucket_id}`, but its class and capacity make it `{computed}`.",
                 pointer(place, "reusable_execution", "buckets", index, "bucket_id"),
                 expected=computed,
                 actual=bucket.bucket_id,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule, Swap
+from ferrum_verify.findings.wording import marked
 from ferrum_verify.rules.ascending import first_fault
 from ferrum_verify.rules.node_ports import bindings_by_value
 
@@ -45,7 +46,7 @@ def check_node(node: PlanNode, rows: ResourceRows | None, place: str) -> Iterato
     place += "/state_effects"
     if (fault := first_fault([effect.state_id for effect in effects])) is not None:
         yield ORDER.finding(
-            f"The state effects of node {node.id} do not strictly ascend: {fault.text}.",
+            f"The state effects of node `{node.id}` do not strictly ascend: {fault.text}.",
             f"{place}/{fault.position}",
         )
     values = bindings_by_value(node)
@@ -53,15 +54,15 @@ def check_node(node: PlanNode, rows: ResourceRows | None, place: str) -> Iterato
         where = f"{place}/{index}"
         if (fault := first_fault(effect.resource_ids)) is not None:
             yield ORDER.finding(
-                f"The resources of the effect of node {node.id} on state {effect.state_id} do "
+                f"The resources of the effect of node `{node.id}` on state `{effect.state_id}` do "
                 f"not strictly ascend: {fault.text}.",
                 f"{where}/resource_ids/{fault.position}",
             )
         bindings = values.get(effect.state_value_id)
         if bindings is None:
             yield UNBOUND.finding(
-                f"Node {node.id} has an effect on state {effect.state_id}, but binds no value "
-                f"{effect.state_value_id}.",
+                f"Node `{node.id}` has an effect on state `{effect.state_id}`, but binds no value "
+                f"`{effect.state_value_id}`.",
                 f"{where}/state_value_id",
                 actual=effect.state_value_id,
             )
@@ -99,8 +100,8 @@ def _check_effect(
     bound = _resources(bindings)
     if set(effect.resource_ids) != set(bound):
         yield RESOURCES.finding(
-            f"The effect of node {node.id} on state {effect.state_id} names "
-            f"{_list(effect.resource_ids)}, but {value} lies in {_list(bound)}.",
+            f"The effect of node `{node.id}` on state `{effect.state_id}` names "
+            f"{_list(effect.resource_ids)}, but `{value}` lies in {_list(bound)}.",
             f"{where}/resource_ids",
             expected=bound,
             actual=list(effect.resource_ids),
@@ -108,8 +109,8 @@ def _check_effect(
     access = _access(bindings)
     if effect.access != access:
         yield ACCESS.finding(
-            f"The effect of node {node.id} on state {effect.state_id} is {effect.access}, but "
-            f"its bindings of {value} are {access}.",
+            f"The effect of node `{node.id}` on state `{effect.state_id}` is {effect.access}, but "
+            f"its bindings of `{value}` are {access}.",
             f"{where}/access",
             expected=access,
             actual=effect.access,
@@ -140,8 +141,8 @@ def _check_lifetime(
             continue
         what = "static allocation" if isinstance(row, StaticAllocation) else "descriptor"
         yield LIFETIME.finding(
-            f"The effect of node {node.id} on state {effect.state_id} has lifetime "
-            f"{effect.lifetime}, but the {what} of {resource_id} has {row.lifetime}.",
+            f"The effect of node `{node.id}` on state `{effect.state_id}` has lifetime "
+            f"{effect.lifetime}, but the {what} of `{resource_id}` has {row.lifetime}.",
             f"{where}/lifetime",
             expected=row.lifetime,
             actual=effect.lifetime,
@@ -161,4 +162,4 @@ def _access(bindings: Sequence[ValueBinding]) -> str:
 
 
 def _list(names: Sequence[str]) -> str:
-    return ", ".join(names) or "no resource"
+    return ", ".join(marked(names)) or "no resource"

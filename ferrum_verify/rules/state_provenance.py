@@ -69,9 +69,10 @@ def check_states(
             named = None if state is None else state.id
             if stated != named and named not in unbound:
                 yield STATE_EFFECT.finding(
-                    f"Node {node.id} binds {binding.value_id}, which is "
-                    f"{'no state' if named is None else f'state {named}'} of the program, and has "
-                    f"{'no effect on it' if stated is None else f'an effect on state {stated}'}.",
+                    f"Node `{node.id}` binds `{binding.value_id}`, which is "
+                    f"{'no state' if named is None else f'state `{named}`'} of the program, and "
+                    "has "
+                    f"{'no effect on it' if stated is None else f'an effect on state `{stated}`'}.",
                     f"{place}/state_effects",
                     expected=named,
                     actual=stated,
@@ -81,7 +82,7 @@ def check_states(
             judged.add(state.id)
             if differences := list(_differences(binding, state, rows)):
                 yield STATE.finding(
-                    f"Node {node.id} binds state {state.id} {' and '.join(differences)}.",
+                    f"Node `{node.id}` binds state `{state.id}` {' and '.join(differences)}.",
                     f"{place}/values/{position}",
                 )
 
@@ -101,11 +102,13 @@ def _differences(
             continue
         if row.initialization != state.initialization:
             yield (
-                f"in {resource_id}, which has initialization {row.initialization}, "
+                f"in `{resource_id}`, which has initialization {row.initialization}, "
                 f"not {state.initialization}"
             )
         if row.lifetime != state.lifetime:
-            yield f"in {resource_id}, which lives for one {row.lifetime}, not one {state.lifetime}"
+            yield (
+                f"in `{resource_id}`, which lives for one {row.lifetime}, not one {state.lifetime}"
+            )
 
 
 WEIGHT = Rule(
@@ -138,15 +141,15 @@ def check_weights(
             if weight is None:
                 difference = "which is none of the program's weights"
             elif binding.weight is None or binding.usage != "weights":
-                difference = f"which is weight {weight.weight_id}, as no weight"
+                difference = f"which is weight `{weight.weight_id}`, as no weight"
             elif binding.weight.weight_id != weight.weight_id:
-                difference = f"as weight {binding.weight.weight_id}, not {weight.weight_id}"
+                difference = f"as weight `{binding.weight.weight_id}`, not `{weight.weight_id}`"
             elif binding.tensor != weight.tensor:
-                difference = f"as another tensor than weight {weight.weight_id} is"
+                difference = f"as another tensor than weight `{weight.weight_id}` is"
             else:
                 continue
             yield WEIGHT.finding(
-                f"Node {node.id} binds {binding.value_id} {difference}.",
+                f"Node `{node.id}` binds `{binding.value_id}` {difference}.",
                 f"{subject.places.nodes}/{index}/values/{position}",
             )
 

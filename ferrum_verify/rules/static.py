@@ -67,7 +67,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         sum(row.instance_stride_bytes for row in rows),
     ):
         yield TOTAL.finding(
-            f"static_bytes is {memory.static_bytes:,}, but the static rows add up to {stated:,}",
+            f"`static_bytes` is {memory.static_bytes:,}, but the static rows add up to {stated:,}",
             pointer(base, "static_bytes"),
             expected=stated,
             actual=memory.static_bytes,

@@ -69,8 +69,8 @@ def _check_ports(subject: Subject) -> Iterator[Finding]:
             port = (binding.role, binding.ordinal)
             if port in seen:
                 yield DUPLICATE_PORT.finding(
-                    f"Node {node.id} binds its {binding.role} {binding.ordinal} twice, the second "
-                    f"time to {binding.value_id}.",
+                    f"Node `{node.id}` binds its {binding.role} {binding.ordinal} twice, the "
+                    f"second time to `{binding.value_id}`.",
                     f"{subject.places.nodes}/{index}/values/{position}",
                 )
             seen.add(port)
@@ -106,7 +106,7 @@ def _check_value(value: Value) -> Iterator[Finding]:
     for definition in (accepted, *value.others):
         if definition.malformed is not None:
             yield MALFORMED.finding(
-                f"Value {value.value_id} of node {definition.node.id} is malformed: "
+                f"Value `{value.value_id}` of node `{definition.node.id}` is malformed: "
                 f"{definition.malformed}.",
                 f"{definition.place}/storage/components",
             )
@@ -119,8 +119,8 @@ def _check_value(value: Value) -> Iterator[Finding]:
             if getattr(definition.binding, name) != getattr(accepted.binding, name)
         ]
         yield INCONSISTENT.finding(
-            f"Value {value.value_id} has another {' and '.join(parts)} in node "
-            f"{definition.node.id} than in node {accepted.node.id}.",
+            f"Value `{value.value_id}` has another {' and '.join(parts)} in node "
+            f"`{definition.node.id}` than in node `{accepted.node.id}`.",
             f"{definition.place}/{parts[0]}",
         )
 
@@ -192,9 +192,9 @@ def _sweep(
             if other_end > start and pair not in reported:
                 reported.add(pair)
                 yield OVERLAP.finding(
-                    f"Value {pair[0]} takes bytes {other_start:,} to {other_end:,} of "
-                    f"{resource_id} and value {pair[1]} takes {start:,} to {end:,}, and they are "
-                    "no exact aliases.",
+                    f"Value `{pair[0]}` takes bytes {other_start:,} to {other_end:,} of "
+                    f"`{resource_id}` and value `{pair[1]}` takes {start:,} to {end:,}, and they "
+                    "are no exact aliases.",
                     f"{definition.place}/storage/components",
                 )
             break

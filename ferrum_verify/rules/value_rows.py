@@ -76,8 +76,8 @@ def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
             end = component.offset_bytes + component.length_bytes
             if limit is not None and end > limit:
                 yield EXCEEDS.finding(
-                    f"Value {value.value_id} takes bytes {component.offset_bytes:,} to {end:,} of "
-                    f"{resource_id}, which has at most {limit:,}.",
+                    f"Value `{value.value_id}` takes bytes {component.offset_bytes:,} to {end:,} "
+                    f"of `{resource_id}`, which has at most {limit:,}.",
                     f"{definition.place}/storage/components/{position}",
                     expected=limit,
                     actual=end,
@@ -86,8 +86,8 @@ def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
             least = minimal_bytes(rows[resource_id]) if component.offset_bytes else None
             if limit is not None and least is not None and least < end <= limit:
                 yield OUTGROWS.finding(
-                    f"Value {value.value_id} takes bytes {component.offset_bytes:,} to {end:,} of "
-                    f"{resource_id}, which has {least:,} at its smallest shape.",
+                    f"Value `{value.value_id}` takes bytes {component.offset_bytes:,} to {end:,} "
+                    f"of `{resource_id}`, which has {least:,} at its smallest shape.",
                     f"{definition.place}/storage/components/{position}",
                     expected=least,
                     actual=end,
@@ -114,14 +114,14 @@ def _check_row(
     binding, kind = definition.binding, row.kind
     differences = []
     if not isinstance(kind, str):
-        differences.append(f"is the {kind.tag} workspace of node {kind.node_id}")
+        differences.append(f"is the {kind.tag} workspace of node `{kind.node_id}`")
     if row.usage != binding.usage and isinstance(kind, str):
         differences.append(f"has usage {row.usage}, not {binding.usage}")
     if row.element_type != component.element_type and isinstance(kind, str):
         differences.append(f"holds {row.element_type}, not {component.element_type}")
     if differences:
         yield ROW_DIFFERS.finding(
-            f"Value {binding.value_id} lies in {component.resource_id}, which "
+            f"Value `{binding.value_id}` lies in `{component.resource_id}`, which "
             f"{' and '.join(differences)}.",
             rows.pointer(component.resource_id),
         )
@@ -168,7 +168,7 @@ def _check_layouts(
         if other is None:
             if layout != CONTIGUOUS_LAYOUT_FINGERPRINT:
                 yield LAYOUT.finding(
-                    f"All tensors in {resource_id} are contiguous, but its layout fingerprint is "
+                    f"All tensors in `{resource_id}` are contiguous, but its layout fingerprint is "
                     "not that of contiguous tensors.",
                     rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
                     expected=CONTIGUOUS_LAYOUT_FINGERPRINT,
@@ -177,7 +177,7 @@ def _check_layouts(
         elif layout in (CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT):
             claim = "opaque bytes" if layout == OPAQUE_LAYOUT_FINGERPRINT else "contiguous tensors"
             yield LAYOUT.finding(
-                f"Value {other.binding.value_id} in {resource_id} is not contiguous, but the "
+                f"Value `{other.binding.value_id}` in `{resource_id}` is not contiguous, but the "
                 f"layout fingerprint of the row is that of {claim}.",
                 rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
                 actual=layout,
@@ -188,7 +188,7 @@ def _check_layouts(
         resource_id, other = undecided[0]
         more = f" and of {len(undecided) - 1:,} more resources" if len(undecided) > 1 else ""
         yield LAYOUT_UNDECIDED.finding(
-            f"The layout fingerprint of {resource_id}{more} cannot be recomputed: value "
-            f"{other.binding.value_id} is not contiguous.",
+            f"The layout fingerprint of `{resource_id}`{more} cannot be recomputed: value "
+            f"`{other.binding.value_id}` is not contiguous.",
             rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
         )

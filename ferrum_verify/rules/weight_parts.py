@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.documents.primitives import ELEMENT_BYTES, variant_tag
 from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.findings.wording import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,8 +77,8 @@ def check(
             if (before := judged.get(binding.value_id)) is not None:
                 if before.weight != weight:
                     yield FORMAT.finding(
-                        f"Node {node.id} binds weight {weight.weight_id} otherwise than node "
-                        f"{before.node_id} does.",
+                        f"Node `{node.id}` binds weight `{weight.weight_id}` otherwise than node "
+                        f"`{before.node_id}` does.",
                         place,
                     )
                 continue
@@ -87,8 +88,8 @@ def check(
             faults = [*_layout_faults(weight, binding), *_storage_faults(weight, binding, rows)]
             if faults:
                 yield PARTS.finding(
-                    f"Weight {weight.weight_id} of node {node.id} is stored in other parts than "
-                    f"it says: {'; '.join(faults)}.",
+                    f"Weight `{weight.weight_id}` of node `{node.id}` is stored in other parts "
+                    f"than it says: {'; '.join(faults)}.",
                     place,
                 )
     if subject.header is not None:
@@ -101,8 +102,8 @@ def _check_format(bound: list[_Bound], stated: str, place: str) -> Iterator[Find
     formats = {each.weight.format_id for each in others}
     if len(others) == len(bound) > 1 == len(formats):
         yield FORMAT.finding(
-            f"The plan's weights are in {stated}, but all of its {len(bound):,} weights are bound "
-            f"in {next(iter(formats))}.",
+            f"The plan's weights are in `{stated}`, but all of its {len(bound):,} weights are "
+            f"bound in `{next(iter(formats))}`.",
             place,
             expected=next(iter(formats)),
             actual=stated,
@@ -110,8 +111,8 @@ def _check_format(bound: list[_Bound], stated: str, place: str) -> Iterator[Find
         return
     for each in others:
         yield FORMAT.finding(
-            f"Node {each.node_id} binds weight {each.weight.weight_id} in "
-            f"{each.weight.format_id}, but the plan's weights are in {stated}.",
+            f"Node `{each.node_id}` binds weight `{each.weight.weight_id}` in "
+            f"`{each.weight.format_id}`, but the plan's weights are in `{stated}`.",
             f"{each.place}/format_id",
             expected=stated,
             actual=each.weight.format_id,
@@ -136,9 +137,9 @@ def _layout_faults(weight: WeightBinding, binding: ValueBinding) -> Iterator[str
     else:
         return
     if unknown := sorted(set(named) - set(ids)):
-        yield f"its layout names {', '.join(unknown)}, which is none of its components"
+        yield f"its layout names {', '.join(marked(unknown))}, which is none of its components"
     elif unread := sorted(set(ids) - set(named)):
-        yield f"its layout leaves out {', '.join(unread)}"
+        yield f"its layout leaves out {', '.join(marked(unread))}"
     elif len(set(named)) != len(named):
         yield "its layout names a component twice"
 
@@ -160,7 +161,7 @@ def _block_faults(
         component = components.get(part["layout"]["dense"]["component_id"])
         if component is not None and prod(component.physical_dimensions) != prod(extents):
             yield (
-                f"part {index} has {prod(extents):,} elements and {component.component_id} "
+                f"part {index} has {prod(extents):,} elements and `{component.component_id}` "
                 f"{prod(component.physical_dimensions):,}"
             )
             return
@@ -192,12 +193,12 @@ def _storage_faults(
         stored = {weight.components[0].component_id: stored[None]}
     known = {component.component_id for component in weight.components}
     if foreign := sorted(str(each) for each in stored.keys() - known):
-        yield f"its storage has {', '.join(foreign)}, which is none of its components"
+        yield f"its storage has {', '.join(marked(foreign))}, which is none of its components"
     for component in weight.components:
         held = stored.get(component.component_id)
         if held is None:
             if not foreign:
-                yield f"{component.component_id} is not stored"
+                yield f"`{component.component_id}` is not stored"
             continue
         encoding: Any = component.encoding
         if variant_tag(encoding) != "dense" or _is_outside(held, rows):
@@ -205,10 +206,10 @@ def _storage_faults(
         element = encoding["dense"]["element_type"]
         needed = prod(component.physical_dimensions) * ELEMENT_BYTES[element]
         if held.element_type != element:
-            yield f"{component.component_id} is {element} and stored as {held.element_type}"
+            yield f"`{component.component_id}` is {element} and stored as {held.element_type}"
         elif held.length_bytes != needed:
             yield (
-                f"{component.component_id} takes {needed:,} bytes and its storage has "
+                f"`{component.component_id}` takes {needed:,} bytes and its storage has "
                 f"{held.length_bytes:,}"
             )
 

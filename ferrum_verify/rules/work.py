@@ -73,19 +73,19 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
     source = work.source
     if not work.projections:
         yield WITHOUT_PROJECTIONS.finding(
-            f"The work of node {node.id} is counted in tokens, but projects no axis.",
+            f"The work of node `{node.id}` is counted in tokens, but projects no axis.",
             f"{where}/projections",
         )
         return
     keys = [projection.key for projection in work.projections]
     if (fault := first_fault(keys, axis_in_words)) is not None:
         yield PROJECTION_ORDER.finding(
-            f"The projections of node {node.id} do not strictly ascend: {fault.text}.",
+            f"The projections of node `{node.id}` do not strictly ascend: {fault.text}.",
             f"{where}/projections/{fault.position}",
         )
     if source.key not in keys:
         yield SOURCE_NOT_PROJECTED.finding(
-            f"The work of node {node.id} is counted along {_axis(source)}, which is none of its "
+            f"The work of node `{node.id}` is counted along {_axis(source)}, which is none of its "
             "projections.",
             f"{where}/source",
         )
@@ -93,7 +93,7 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
     for index, projection in enumerate(work.projections):
         if projection.canonical_extent != source.canonical_extent:
             yield EXTENT_DIFFERS.finding(
-                f"Node {node.id} counts {source.canonical_extent:,} tokens along {_axis(source)} "
+                f"Node `{node.id}` counts {source.canonical_extent:,} tokens along {_axis(source)} "
                 f"and {projection.canonical_extent:,} along {_axis(projection)}.",
                 f"{where}/projections/{index}/canonical_extent",
                 expected=source.canonical_extent,
@@ -101,7 +101,7 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
             )
         elif (reason := _unmatched(ports, projection)) is not None:
             yield UNMATCHED.finding(
-                f"The projection of node {node.id} along {_axis(projection)} fits no binding: "
+                f"The projection of node `{node.id}` along {_axis(projection)} fits no binding: "
                 f"{reason}.",
                 f"{where}/projections/{index}",
             )
@@ -113,9 +113,9 @@ def _unmatched(ports: Mapping[tuple[Role, int], ValueBinding], axis: TokenAxis) 
         return f"the node has no {axis.role} {axis.ordinal}"
     dimensions = binding.tensor.dimensions
     if binding.value_id != axis.value_id:
-        return f"its {axis.role} {axis.ordinal} is {binding.value_id}"
+        return f"its {axis.role} {axis.ordinal} is `{binding.value_id}`"
     if binding.usage != "activations":
-        return f"{binding.value_id} is used as {binding.usage}, not as activations"
+        return f"`{binding.value_id}` is used as {binding.usage}, not as activations"
     return _unmatched_axis(dimensions, axis)
 
 
@@ -138,4 +138,4 @@ def _axis(axis: TokenAxis) -> str:
 def axis_in_words(key: tuple[Any, ...]) -> str:
     """An axis by its key, as messages name it."""
     value_id, is_output, ordinal, axis, *_ = key
-    return f"axis {axis} of {value_id} ({'output' if is_output else 'input'} {ordinal})"
+    return f"axis {axis} of `{value_id}` ({'output' if is_output else 'input'} {ordinal})"

@@ -87,10 +87,10 @@ def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> It
             if row is not None and row.alignment_bytes % wanted:
                 short[component.resource_id] = row.alignment_bytes
     if short:
-        named = ", ".join(f"{resource} to {bytes_:,}" for resource, bytes_ in short.items())
+        named = ", ".join(f"`{resource}` to {bytes_:,}" for resource, bytes_ in short.items())
         yield VALUE_ALIGNMENT.finding(
-            f"Provider {node.provider_resources.provider_id} wants the values of node {node.id} "
-            f"aligned to {wanted:,} bytes, but the plan aligns {named}.",
+            f"Provider `{node.provider_resources.provider_id}` wants the values of node "
+            f"`{node.id}` aligned to {wanted:,} bytes, but the plan aligns {named}.",
             f"{place}/provider_resources/value_alignment_bytes",
             actual=wanted,
         )
@@ -155,9 +155,9 @@ def _check_row(workspace: Workspace) -> Iterator[Finding]:
     row, estimate = workspace.row, workspace.estimate
     if not _has_its_kind(workspace):
         kind = row.kind
-        what = "a value" if isinstance(kind, str) else f"the {kind.tag} of node {kind.node_id}"
+        what = "a value" if isinstance(kind, str) else f"the {kind.tag} of node `{kind.node_id}`"
         yield KIND.finding(
-            f"Node {workspace.node.id} names {workspace.resource_id} as its {workspace.part} "
+            f"Node `{workspace.node.id}` names `{workspace.resource_id}` as its {workspace.part} "
             f"resource, but that is {what}.",
             workspace.at("kind"),
             expected={workspace.part: {"node_id": workspace.node.id}},
