@@ -94,7 +94,7 @@ def _claim(
         exceeded = [each for each in limits if smallest > each.tokens]
         # Who stands in the way of the widest limit stands in the way of all.
         guilty = yield from _guilty(prefixes, max(each.tokens for each in exceeded), places)
-        names = listed([f"{provider} (node {node})" for node, provider, _ in guilty])
+        names = listed([f"`{provider}` (node `{node}`)" for node, provider, _ in guilty])
         because = f"{smallest:,} tokens{f', because of {names}' if guilty else ''}"
         because += f", beyond {' and '.join(each.name for each in exceeded)}"
     return (yield _within(limit, prefixes, rule, places, guilty, because))

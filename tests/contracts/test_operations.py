@@ -157,7 +157,7 @@ def test_a_new_requirement_excludes_those_who_lack_it() -> None:
     assert excluded.rule == "contract.no-longer-selectable"
     assert excluded.message == (
         "Provider provider.attention.contiguous of operation.attention can no longer be selected: "
-        "it lacks capability.paging, which the operation requires."
+        "it lacks `capability.paging`, which the operation requires."
     )
     # The other attention provider has the capability, and only its operation's fingerprint differs.
     assert renamed.rule == "contract.identity-changed"

@@ -184,7 +184,7 @@ def test_a_lost_contract_names_the_provider() -> None:
 
     report = plan_report(base, with_catalog(base, edit))
     lost = by_rule(report)["contract.plan-checkpoint-lost"]
-    assert "node node.attention, provider provider.attention.reference" in lost.message
+    assert "node `node.attention`, provider `provider.attention.reference`" in lost.message
     assert "provider_undeclared" in lost.actual["reasons"][0]
     assert report.verdict == "violated"
 
@@ -250,7 +250,7 @@ def test_a_removed_provider_is_told_once_for_all_of_its_nodes() -> None:
     (found,) = report.findings
     assert found.rule == "contract.provider-not-offered"
     assert found.location == "/plan/payload/nodes/2/selection/selected_provider"
-    assert found.message.startswith("Under HEAD: Node node/l0000/q runs on provider/linear")
+    assert found.message.startswith("Under HEAD: Node `node/l0000/q` runs on `provider/linear`")
     assert found.message.endswith(
         "So it is with node/l0000/k, node/l0000/v, node/l0000/gate and 6 more."
     )
@@ -293,7 +293,7 @@ def test_formats_and_requirements_that_the_plan_needs() -> None:
     found = by_rule(plan_report(base, with_catalog(base, lose_device_capability)))
     assert found["contract.plan-provider-refused"].message == (
         "Under HEAD, provider.attention.reference can no longer be selected for node.attention: "
-        "the device lacks capability.paging."
+        "the device lacks `capability.paging`."
     )
 
 

@@ -92,7 +92,7 @@ def test_resources_of_a_rejection_ascend() -> None:
 @pytest.mark.parametrize(
     ("edits", "reason"),
     [
-        ({"value_id": "value.zero"}, "output 0 is value.normed"),
+        ({"value_id": "value.zero"}, "output 0 is `value.normed`"),
         ({"ordinal": 3}, "no output 3"),
         ({"axis": 5}, "no axis 5"),
         ({"axis": 1}, "axis 1 is 8 long"),
@@ -158,8 +158,8 @@ def test_a_reader_waits_for_the_writer() -> None:
     ]
     assert finding.location == f"{NODES}/3/values/1"
     assert finding.message == (
-        "Node node.residual reads value.attended, which node.attention writes, but does not wait "
-        "for it."
+        "Node `node.residual` reads `value.attended`, which `node.attention` writes, but does not "
+        "wait for it."
     )
     assert finding.judgment == "safety"
 
