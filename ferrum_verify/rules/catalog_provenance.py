@@ -121,11 +121,16 @@ def _check_device(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Find
     for what, where, actual, expected in facts:
         if actual != expected:
             yield DEVICE.finding(
-                f"The plan was compiled for the {what} {actual}, but the catalog's is {expected}.",
+                f"The plan was compiled for the {what} {_fact(actual)}, but the catalog's is "
+                f"{_fact(expected)}.",
                 where,
                 expected=expected,
                 actual=actual,
             )
+
+
+def _fact(value: str | int) -> str:
+    return f"`{value}`" if isinstance(value, str) else f"of {value:,} bytes"
 
 
 _LINEAR = {"allocator": "linear_arena", "view": "contiguous"}

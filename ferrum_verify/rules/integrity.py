@@ -69,7 +69,7 @@ def _check_plan_hash(plan: Any, subject: Subject) -> Iterator[Finding]:
             yield _plan_id(plan_id, own_id, subject)
         return
     expected_id = f"plan/sha256/{computed}"
-    agrees = ", and its plan_id repeats the latter" if plan_id == own_id else ""
+    agrees = ", and its `plan_id` repeats the latter" if plan_id == own_id else ""
     yield PLAN_HASH.finding(
         f"The payload hashes to {short(computed)}, but `plan_hash` is {short(plan_hash)}{agrees}.",
         pointer(subject.places.plan, "plan_hash"),
@@ -121,7 +121,7 @@ def _check_estimates(subject: Subject) -> Iterator[Finding]:
             provider = node.provider_resources.provider_id
             yield ESTIMATE.finding(
                 f"The estimate that provider `{provider}` gave for node `{node.id}` does not "
-                "hash to its estimate_fingerprint, so it was edited.",
+                "hash to its `estimate_fingerprint`, so it was edited.",
                 pointer(subject.places.nodes, index, "provider_resources", "estimate_fingerprint"),
                 actual=node.provider_resources.estimate_fingerprint,
             )

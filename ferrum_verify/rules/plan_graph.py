@@ -89,21 +89,14 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield from state_effects.check_node(node, rows, place)
 
 
-WORKSPACE_MISSING = Rule(
-    id="graph.workspace-missing",
-    summary="A node names a resource for each workspace that its provider asks for.",
-    why="The kernel would be launched with a workspace pointer that nothing backs.",
-    fix="Give the node the resource that was planned for the estimate.",
+WORKSPACES_DIFFER = Rule(
+    id="graph.workspaces-differ",
+    summary="A node names a workspace resource exactly where its provider asks for one.",
+    why="Without the resource the kernel would be launched with a pointer that nothing backs; a "
+    "resource that nobody asked for holds memory, and no estimate bounds its size.",
+    fix="Give the node the resource that was planned for each part of the estimate, and no other.",
     source=_FORMAT,
     example=Example("bundle", {f"{_NODES}/2/scratch_resource": None}),
-)
-WORKSPACE_UNESTIMATED = Rule(
-    id="graph.workspace-unestimated",
-    summary="A node names workspace resources only where its provider asks for them.",
-    why="Memory is held for a workspace that no kernel uses, and no estimate bounds its size.",
-    fix="Drop the resource, or ask the provider for an estimate that has this part.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODES}/5/provider_resources/scratch": None}),
 )
 
 
@@ -129,13 +122,13 @@ def _check_resources(
             provider = node.provider_resources.provider_id
             if estimated:
                 orphaned.add((part, node.id))
-                yield WORKSPACE_MISSING.finding(
+                yield WORKSPACES_DIFFER.finding(
                     f"Provider `{provider}` asks for a {part} workspace and node `{node.id}` names "
                     "no resource for it.",
                     where,
                 )
             else:
-                yield WORKSPACE_UNESTIMATED.finding(
+                yield WORKSPACES_DIFFER.finding(
                     f"Node `{node.id}` names `{resource}` as its {part} resource, but provider "
                     f"`{provider}` asks for no {part} workspace.",
                     where,

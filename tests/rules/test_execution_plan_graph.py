@@ -37,17 +37,17 @@ def test_a_component_in_a_resource_that_the_node_does_not_list() -> None:
 
 def test_a_lost_workspace_is_one_fault() -> None:
     scratch = f"{ATTENTION}/scratch_resource"
-    assert broken({scratch: None}) == [("graph.workspace-missing", scratch)]
+    assert broken({scratch: None}) == [("graph.workspaces-differ", scratch)]
 
 
 def test_a_lost_binding_is_missed_by_its_node() -> None:
     binding = f"{ATTENTION}/binding_resource"
-    assert ("graph.workspace-missing", binding) in broken({binding: None})
+    assert ("graph.workspaces-differ", binding) in broken({binding: None})
 
 
 def test_a_lost_persistent_workspace_is_one_fault() -> None:
     mixer = f"{NODES}/4/persistent_resource"
-    assert broken({mixer: None}, sample="workspaces") == [("graph.workspace-missing", mixer)]
+    assert broken({mixer: None}, sample="workspaces") == [("graph.workspaces-differ", mixer)]
 
 
 @pytest.mark.parametrize(
