@@ -24,8 +24,8 @@ from ferrum_verify.limits import Limits
 from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.report.model import DocumentReport, Report, verdict_of
 from ferrum_verify.rules import declarations, source_integrity
-from ferrum_verify.rules.capacity import POLICY_EXCEEDS_DEVICE
-from ferrum_verify.rules.declarations import obstacles
+from ferrum_verify.rules.capacity_grant import POLICY_EXCEEDS_DEVICE
+from ferrum_verify.rules.provider_declarations import obstacles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

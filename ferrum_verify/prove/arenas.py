@@ -1,7 +1,7 @@
 """Arenas: budgets suffice at every shape that a bucket covers, and binding slots are apart.
 
-Mirrors the budgets of ``rules/reusable.py`` and ``rules/binding.py``. What is proven of a binding
-arena is proven of the layout that the fast path compiled: it is the thing under test.
+Mirrors the budgets of ``rules/reusable_budgets.py`` and ``rules/binding.py``. What is proven
+of a binding arena is proven of the layout that the fast path compiled: it is the thing under test.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ferrum_verify.counterexamples import (
     ShapeCounterexample,
 )
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.sizes import request_bytes
 from ferrum_verify.prove.formulas import (
     LOGIC,
@@ -29,8 +30,7 @@ from ferrum_verify.prove.formulas import (
     shape_of,
 )
 from ferrum_verify.prove.obligation import Obligation, Violation
-from ferrum_verify.rules import binding, reusable
-from ferrum_verify.rules.pool import short
+from ferrum_verify.rules import binding, reusable_budgets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -132,16 +132,16 @@ def _enough(
     return Obligation(
         id=f"{at}: {kind} of {pool.pool_id}",
         claim=f"At every shape that {name} covers, the {kind} bytes of pool "
-        f"`{short(pool.pool_id)}` are at most the {limit:,} that it budgets.",
+        f"`{short_pool(pool.pool_id)}` are at most the {limit:,} that it budgets.",
         names=(name, pool.pool_id),
         logic=LOGIC,
-        rule=reusable.BUDGET,
+        rule=reusable_budgets.BUDGET,
         location=at,
         key=("budget", frozenset(kinds.items()), most, limit),
         violation=encode,
         message=lambda _: (
-            f"{name} budgets {limit:,} {kind} bytes in pool `{short(pool.pool_id)}`, which a shape "
-            "that it covers passes"
+            f"{name} budgets {limit:,} {kind} bytes in pool `{short_pool(pool.pool_id)}`, which a "
+            "shape that it covers passes"
         ),
         witness=witness,
     )
@@ -156,7 +156,7 @@ def layout_claims(
     two neighbours overlap (theorem ``neighbours.decide-disjoint``).
     """
     slots = sorted(layout.slots, key=lambda slot: slot.physical_offset_bytes)
-    name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
+    name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
     yield _apart(slots, name, at, most)
     yield _covers(layout, slots, name, at)
     for slot in slots:
@@ -319,7 +319,7 @@ def owner_claims(layout: BindingLayout, at: str, owners: Mapping[int, str | None
     their nodes, two of one node are neighbours; a node is its position, an integer.
     """
     slots = layout.slots
-    name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
+    name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
 
     positions = sorted(slot.node_index for slot in slots)
 

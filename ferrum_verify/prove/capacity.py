@@ -12,6 +12,7 @@ import z3
 
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX, U128_MAX
+from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.sizes import UNIT
 from ferrum_verify.prove.formulas import (
     LOGIC,
@@ -23,7 +24,7 @@ from ferrum_verify.prove.formulas import (
 )
 from ferrum_verify.prove.obligation import Obligation, Violation
 from ferrum_verify.rules import capacity as rules
-from ferrum_verify.rules.pool import REUSABLE_CEILING, short
+from ferrum_verify.rules.pool_totals import REUSABLE_CEILING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,7 +103,7 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
     yield Obligation(
         id=f"{at}: lanes",
         claim=f"Any {lanes:,} lanes or fewer, each with its budget of every bucket, fit the "
-        f"{ceiling:,} bytes that pool `{short(pool.pool_id)}` keeps for reusable execution.",
+        f"{ceiling:,} bytes that pool `{short_pool(pool.pool_id)}` keeps for reusable execution.",
         names=(pool.pool_id,),
         logic=LOGIC,
         rule=REUSABLE_CEILING,
@@ -110,8 +111,8 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
         key=("lanes", tuple(budgets), lanes, ceiling),
         violation=encode,
         message=lambda _: (
-            f"pool `{short(pool.pool_id)}` keeps {ceiling:,} bytes for reusable execution, but "
-            f"{lanes:,} lanes need {total:,}"
+            f"pool `{short_pool(pool.pool_id)}` keeps {ceiling:,} bytes for reusable execution, "
+            f"but {lanes:,} lanes need {total:,}"
         ),
         witness=lambda _: ShapeCounterexample(shape, bytes=total, limit=ceiling),
     )

@@ -20,7 +20,7 @@ from ferrum_verify.documents.program import TokenScaled
 from ferrum_verify.findings import pointer
 from ferrum_verify.prove.divisibility import LOGIC, Span, counted, permitted
 from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Violation
-from ferrum_verify.rules import checkpoint as rules
+from ferrum_verify.rules import checkpoint_reach as rules
 from ferrum_verify.rules.checkpoint_causes import listed
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _claim(
         exceeded = [each for each in limits if smallest > each.tokens]
         # Who stands in the way of the widest limit stands in the way of all.
         guilty = yield from _guilty(prefixes, max(each.tokens for each in exceeded), places)
-        names = listed([f"{provider} (node {node})" for node, provider, _ in guilty])
+        names = listed([f"`{provider}` (node `{node}`)" for node, provider, _ in guilty])
         because = f"{smallest:,} tokens{f', because of {names}' if guilty else ''}"
         because += f", beyond {' and '.join(each.name for each in exceeded)}"
     return (yield _within(limit, prefixes, rule, places, guilty, because))

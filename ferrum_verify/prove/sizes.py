@@ -14,6 +14,7 @@ from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.demand import ActualSequences
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.sizes import resident_ceiling
 from ferrum_verify.prove.evaluation import rounded_both_ways, value_at
 from ferrum_verify.prove.formulas import (
@@ -32,7 +33,7 @@ from ferrum_verify.prove.formulas import (
 )
 from ferrum_verify.prove.obligation import Obligation, Violation
 from ferrum_verify.rules import descriptor_rows as rules
-from ferrum_verify.rules.pool import CEILING, short
+from ferrum_verify.rules.pool_totals import CEILING
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample
@@ -160,7 +161,7 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
         claimed = Claimed.of(member)
         alike[claimed] = alike.get(claimed, 0) + member.theoretical_maximum_instances
     ceiling = pool.theoretical_ceiling_bytes
-    name = f"pool `{short(pool.pool_id)}`"
+    name = f"pool `{short_pool(pool.pool_id)}`"
 
     def encode() -> Violation:
         given: list[z3.BoolRef] = []

@@ -53,7 +53,7 @@ def test_a_boundary_beyond_what_a_state_holds() -> None:
     }
     assert message == (
         "the smallest boundary that all providers permit is 1,024 tokens, because of "
-        f"provider.mixer.reference (node node.mixer), beyond {HELD} and "
+        f"`provider.mixer.reference` (node `node.mixer`), beyond {HELD} and "
         f"{STEP.format(256)}"
     )
 
@@ -63,7 +63,7 @@ def test_a_boundary_beyond_one_step() -> None:
     assert rule == "checkpoint.beyond-one-step"
     assert wire["tokens"] == 64
     assert wire["refused_by"] == STEP.format(63)
-    assert message.endswith(f"(node node.mixer), beyond {STEP.format(63)}")
+    assert message.endswith(f"(node `node.mixer`), beyond {STEP.format(63)}")
 
 
 @pytest.mark.parametrize("prefixes", [{"mixer": (1, 256)}, {"mixer": (256, 1)}])
@@ -83,14 +83,14 @@ def test_two_providers_that_only_together_are_guilty() -> None:
     document = make.bundle(prefixes, edits={SCHEDULED: 59})
     rule, wire, message = agreed(document)
     assert (rule, wire["tokens"]) == ("checkpoint.beyond-one-step", 180)
-    assert "because of provider.norm.reference (node node.norm) and" in message
-    assert "provider.mixer.reference (node node.mixer), beyond" in message
+    assert "because of `provider.norm.reference` (node `node.norm`) and" in message
+    assert "`provider.mixer.reference` (node `node.mixer`), beyond" in message
 
 
 def test_three_providers_that_only_together_are_guilty() -> None:
     prefixes = {"embed": (1, 7), "norm": (1, 2), "residual": (1, 9), "mixer": (1, 11)}
     message = agreed(make.bundle(prefixes))[2]
-    assert "because of provider.embed.reference (node node.embed), " in message
+    assert "because of `provider.embed.reference` (node `node.embed`), " in message
     for spared in ("norm.", "attention.", "head."):
         assert spared not in message
 
