@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ferrum_verify.contracts import rules
 from ferrum_verify.contracts.changed_lists import list_change
-from ferrum_verify.contracts.spans import smallest_refused, span_counterexample, span_words
+from ferrum_verify.contracts.spans import constraint_of, smallest_refused, span_words
+from ferrum_verify.counterexamples import SIDES, Party, SpanCounterexample
 from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.findings import pointer
 from ferrum_verify.findings.wording import plural
@@ -16,6 +17,7 @@ from ferrum_verify.plan.resource_rows import describe_profile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ferrum_verify.counterexamples import Side
     from ferrum_verify.documents.catalog import CheckpointProvider, Provider
     from ferrum_verify.documents.checkpoint import StatePort, TokenSpan
     from ferrum_verify.documents.storage import AcceptedStorage
@@ -40,11 +42,27 @@ class ProviderPair:
 class ChangedSpan(NamedTuple):
     """A span constraint that is written differently in HEAD than in BASE."""
 
-    side: str
+    side: Side
     base: TokenSpan
     head: TokenSpan
-    owner: str
+    pair: ProviderPair
     place: str
+
+    @property
+    def owner(self) -> str:
+        """Whose it is, as a message says it."""
+        return f"provider {self.pair.name}"
+
+    def refuses(self, tokens: int) -> SpanCounterexample:
+        """The count as a counterexample: BASE permits it, and HEAD does not."""
+        operation, provider = self.pair.operation_id, self.pair.head.provider_id
+        permitted = Party("base", operation=operation, provider=provider)
+        refused = Party("head", operation=operation, provider=provider)
+        return SpanCounterexample(
+            permitted.holding(self.side, constraint_of(self.base)),
+            refused.holding(self.side, constraint_of(self.head)),
+            tokens=tokens,
+        )
 
     @property
     def narrowed(self) -> Rule:
@@ -105,10 +123,10 @@ def changed_spans(pair: ProviderPair) -> Iterator[ChangedSpan]:
     if not isinstance(before, ProviderContract) or not isinstance(after, ProviderContract):
         return
     place = pointer(pair.place, "checkpoint_capability", "completed_boundary", "boundaries")
-    for side in ("prefix", "suffix"):
+    for side in SIDES:
         base, head = getattr(before.boundaries, side), getattr(after.boundaries, side)
         if base != head:
-            yield ChangedSpan(side, base, head, f"provider {pair.name}", pointer(place, side))
+            yield ChangedSpan(side, base, head, pair, pointer(place, side))
 
 
 def _storage_changes(pair: ProviderPair) -> Iterator[Finding]:
@@ -197,7 +215,7 @@ def _span_changes(span: ChangedSpan) -> Iterator[Finding]:
             f"{owner} refuses a {span.side} of {plural(refused, 'token')}, which BASE permits: "
             f"{change}.",
             span.place,
-            counterexample=span_counterexample(base, head, refused),
+            counterexample=span.refuses(refused),
             **written,
         )
     if gained is not None:
