@@ -85,7 +85,7 @@ def party_words(party: Mapping[str, Any]) -> str:
     """The party of this JSON as a reader is told of it."""
     sides = {side: SpanConstraint(**party[side]) for side in SIDES if side in party}
     stated = [f"{span[0]:,} or more tokens, by {span[1]:,}" for span in sides.values()]
-    side = next(iter(sides), "prefix")
+    side: Side = next(iter(sides), "prefix")
     match party["by"]:
         case "base" | "head" as catalog if len(stated) == 1:
             return f"{catalog.upper()} ({stated[0]})"

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ferrum_verify.counterexamples.parties import SIDES, party_words
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ferrum_verify.counterexamples.document import Document
+    from ferrum_verify.counterexamples.parties import Side
 
 Json = dict[str, Any]
 
@@ -31,7 +34,7 @@ def check_span(document: Document, wire: Json) -> bool:
     """
     permitted, refused = wire["permitted"], wire["refused"]
     if "tokens" in wire:
-        counts = {side: wire["tokens"] for side in SIDES if side in permitted}
+        counts: dict[Side, int] = {side: wire["tokens"] for side in SIDES if side in permitted}
         if len(counts) != 1:
             return False
     else:
@@ -88,13 +91,13 @@ def _legal(tokens: int, span: Json) -> bool:
     return bool(tokens >= span["minimum_tokens"] and tokens % span["alignment"] == 0)
 
 
-def _permits(party: Json, counts: dict[str, int]) -> bool:
+def _permits(party: Json, counts: Mapping[Side, int]) -> bool:
     if "maximum_tokens" in party and counts["prefix"] > party["maximum_tokens"]:
         return False
     return all(_legal(tokens, party[side]) for side, tokens in counts.items() if side in party)
 
 
-def _is_smallest(permitted: Json, counts: dict[str, int]) -> bool:
+def _is_smallest(permitted: Json, counts: Mapping[Side, int]) -> bool:
     span = permitted["prefix"]
     return bool(counts["prefix"] - span["alignment"] < span["minimum_tokens"])
 
