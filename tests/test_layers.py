@@ -70,6 +70,13 @@ def test_a_room_imports_only_what_lies_below(module: str) -> None:
         assert room_of(name) == room or (floor is not None and floor < below), name
 
 
+def test_whoever_checks_counterexamples_stands_alone() -> None:
+    own = {module for module in INSIDE if room_of(module) == "counterexamples"}
+    for module in own:
+        assert imported(MODULES[module].read_text(encoding="utf-8")) <= own, module
+    assert "ferrum_verify.counterexamples.checking" in own
+
+
 def test_no_files_go_in_circles() -> None:
     graph: nx.DiGraph[str] = nx.DiGraph(
         (module, name)

@@ -157,7 +157,7 @@ def test_a_smallest_boundary_that_is_not_the_smallest_is_refused() -> None:
         {"refused": {**wire["refused"], "maximum_tokens": 255}},
         {"refused": {**wire["refused"], "state": "state.other"}},
         {"permitted": {"by": "every-provider", "suffix": wire["permitted"]["prefix"]}},
-        {"permitted": {**wire["permitted"], "prefix": {"minimum_tokens": 2, "alignment": 1024}}},
+        {"permitted": {**wire["permitted"], "prefix": {"minimum_tokens": 3, "alignment": 1024}}},
         {"permitted": {"by": "merge", "prefix": {"minimum_tokens": 1, "alignment": 1}}},
     ):
         assert not check_counterexample(document, make.told({**wire, **change}))
