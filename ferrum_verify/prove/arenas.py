@@ -71,14 +71,18 @@ def budget_claims(
     parts = (("step", step), ("invocation", invocation))
     for kind, groups in parts:
         if groups:
-            limit = 0 if budget is None else getattr(budget, f"{kind}_bytes")
-            yield _enough(kind, groups, limit, most, name, at, pool, descriptors)
+            limit, limit_from = 0, at
+            if budget is not None:
+                limit = getattr(budget, f"{kind}_bytes")
+                limit_from = f"{at}/{resolved.pool_budgets.index(budget)}/{kind}_bytes"
+            yield _enough(kind, groups, limit, limit_from, most, name, at, pool, descriptors)
 
 
 def _enough(
     kind: str,
     groups: list[list[Group]],
     limit: int,
+    limit_from: str,
     most: Shape,
     name: str,
     at: str,
@@ -127,7 +131,7 @@ def _enough(
             )
         except SizeError:
             return None
-        return ShapeCounterexample(shape, bytes=total, limit=limit)
+        return ShapeCounterexample(shape, total, limit, limit_from)
 
     return Obligation(
         id=f"{at}: {kind} of {pool.pool_id}",
@@ -293,7 +297,7 @@ def _projected(
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = shape_of(values)
         try:
-            return ShapeCounterexample(shape, bytes=request_bytes(row, shape), limit=size)
+            return ShapeCounterexample(shape, request_bytes(row, shape), size, at)
         except SizeError:
             return None
 

@@ -72,7 +72,7 @@ def runnable_claims(
             f"static bytes and a minimal request need {total:,} bytes, "
             f"{total - usable:,} more than the {usable:,} usable ones"
         ),
-        witness=lambda _: ShapeCounterexample(UNIT, bytes=total, limit=usable),
+        witness=lambda _: ShapeCounterexample(UNIT, total, usable, f"{at}/policy_capacity_bytes"),
     )
 
 
@@ -89,7 +89,6 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
     ]
     lanes, ceiling = reusable.maximum_reusable_lanes, pool.reusable_workspace_ceiling_bytes
     total = lanes * sum(step + invocation for step, invocation in budgets)
-    shape = UNIT
 
     def encode() -> Violation:
         lane = z3.BitVec("lane_count", 32)
@@ -114,7 +113,9 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
             f"pool `{short_pool(pool.pool_id)}` keeps {ceiling:,} bytes for reusable execution, "
             f"but {lanes:,} lanes need {total:,}"
         ),
-        witness=lambda _: ShapeCounterexample(shape, bytes=total, limit=ceiling),
+        witness=lambda _: ShapeCounterexample(
+            UNIT, total, ceiling, f"{at}/reusable_workspace_ceiling_bytes"
+        ),
     )
 
 
@@ -155,7 +156,9 @@ def frontier_claims(
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = Shape(1, values[0], pages)
         total = terms.at(shape)
-        return None if total is None else ShapeCounterexample(shape, bytes=total, limit=usable)
+        if total is None:
+            return None
+        return ShapeCounterexample(shape, total, usable, f"{at}/usable_capacity_bytes")
 
     yield Obligation(
         id=f"{at}: frontier",

@@ -95,7 +95,9 @@ def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligat
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = shape_of(values)
         rounded = rounded_both_ways(row, shape)
-        return None if rounded is None else ShapeCounterexample(shape, max(rounded), min(rounded))
+        if rounded is None:
+            return None
+        return ShapeCounterexample(shape, max(rounded), min(rounded), at)
 
     return Obligation(
         id=f"{at}: quantized",
@@ -126,7 +128,7 @@ def _never_shrinks(row: DynamicDescriptor, at: str) -> Obligation:
     def witness(values: tuple[int, ...]) -> Counterexample:
         small, large = shape_of(values), shape_of(values[3:])
         return ShapeCounterexample(
-            small, bytes=value_at(row.demand, small), limit=value_at(row.demand, large)
+            small, value_at(row.demand, small), value_at(row.demand, large), f"{at}/demand"
         )
 
     return Obligation(
@@ -188,7 +190,7 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
             total = sum(resident_ceiling(member) for member in members)
         except SizeError:
             return None
-        return ShapeCounterexample(shape, bytes=total, limit=ceiling)
+        return ShapeCounterexample(shape, total, ceiling, f"{at}/theoretical_ceiling_bytes")
 
     yield Obligation(
         id=f"{at}: ceiling",

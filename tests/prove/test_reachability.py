@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models
+from ferrum_verify.counterexamples import Party
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.findings import DELETE
 from ferrum_verify.limits import Limits
@@ -48,6 +49,11 @@ def test_a_boundary_beyond_what_a_state_holds() -> None:
     assert wire == {
         "kind": "span",
         "tokens": 1024,
+        "permitted": {
+            "by": "every-provider",
+            "prefix": {"minimum_tokens": 4, "alignment": 1024},
+        },
+        "refused": {"by": "state", "maximum_tokens": 256, "state": "state.cache"},
         "permitted_by": "every provider's prefix",
         "refused_by": HELD,
     }
@@ -148,12 +154,19 @@ def test_a_smallest_boundary_that_is_not_the_smallest_is_refused() -> None:
     for change in (
         {"tokens": 2048},
         {"tokens": 1000},
-        {"refused_by": "state state.cache, which holds 255 tokens"},
-        {"refused_by": "state state.other, which holds 256 tokens"},
-        {"permitted_by": "every provider's suffix"},
-        {"permitted_by": "the merged prefix (1 or more tokens, by 1)"},
+        {"refused": {**wire["refused"], "maximum_tokens": 255}},
+        {"refused": {**wire["refused"], "state": "state.other"}},
+        {"permitted": {"by": "every-provider", "suffix": wire["permitted"]["prefix"]}},
+        {"permitted": {**wire["permitted"], "prefix": {"minimum_tokens": 3, "alignment": 1024}}},
+        {"permitted": {"by": "merge", "prefix": {"minimum_tokens": 1, "alignment": 1}}},
     ):
-        assert not check_counterexample(document, {**wire, **change})
+        assert not check_counterexample(document, make.told({**wire, **change}))
+    # What a reader is told is what was checked.
+    for told in (
+        {"refused_by": "state state.cache, which holds 255 tokens"},
+        {"permitted_by": "every provider's suffix"},
+    ):
+        assert not check_counterexample(document, {**wire, **told})
 
 
 small = st.tuples(st.integers(1, 40), st.integers(1, 12))
@@ -174,7 +187,7 @@ def test_reach_and_guilt_against_brute_force(spans: list[Pair], limit: int) -> N
     subject = make.subject(make.bundle())
     assert subject.program is not None
     program = subject.program.model_copy(update={"states": ()})
-    held = Limit(limit, "the limit", ("limit",))
+    held = Limit(limit, Party("step", maximum_tokens=limit), ("limit",))
     claims = reach_claims(prefixes, program, held, subject.places)
     proof = prove([claims], Limits(), lambda _: True)
     (verdict,) = proof.claims
