@@ -39,7 +39,10 @@ class _Limit:
     @property
     def name(self) -> str:
         """Who says so, with the tokens."""
-        return self.party.words
+        state = self.party.state
+        return (
+            self.party.words if state is None else self.party.words.replace(state, code(state), 1)
+        )
 
 
 @dataclass(frozen=True, slots=True)
