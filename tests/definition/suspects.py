@@ -1,0 +1,183 @@
+"""Suspects, by definition: what would lose bytes if some run had a moment of a certain sort."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.definition.places import Touch, slots_of, touches
+from tests.definition.plan_parts import Plan, bindings, uses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.definition.runs import Moment
+    from tests.definition.sizes import Shape
+
+LASTING = ("request", "sequence", "plan")
+
+
+class Suspect(NamedTuple):
+    """What would be a fault if some run had a moment at which ``holds``."""
+
+    kind: str
+    nodes: tuple[int, ...]
+    resource: str
+    start: int
+    end: int
+    value: str | None
+    holds: Callable[[Moment], bool]
+
+
+class Life(NamedTuple):
+    """Who writes a value as an output, who reads it, and whether it must outlive the run."""
+
+    writers: frozenset[int]
+    readers: frozenset[int]
+    lasts: bool
+    is_retained: bool
+
+    def stands(self, moment: Moment) -> bool:
+        """Whether the value is in its bytes: from the start where no node outputs it."""
+        return not self.writers or any(moment.has_ended(each) for each in self.writers)
+
+
+def meetings(plan: Plan, shape: Shape) -> Iterator[tuple[Touch, Touch]]:
+    """Every two touches of the same bytes; of a claim, as another resource."""
+    arenas: dict[tuple[str, str], list[Touch]] = {}
+    for touch in touches(plan, shape):
+        arenas.setdefault(touch.arena, []).append(touch)
+    for touched in arenas.values():
+        for one, other in combinations(touched, 2):
+            own = (one.claim or other.claim) and one.resource == other.resource
+            if one.meets(other) and not own:
+                yield one, other
+
+
+def lives_of(plan: Plan) -> dict[str, Life]:
+    """The life of each value. A node that writes a value in place reads it as well."""
+    writers: dict[str, set[int]] = {}
+    readers: dict[str, set[int]] = {}
+    lasting = set()
+    for node, binding in bindings(plan):
+        value = binding["value_id"]
+        writers.setdefault(value, set())
+        readers.setdefault(value, set())
+        if binding["role"] == "output":
+            writers[value].add(node)
+        if binding["access"] != "write":
+            readers[value].add(node)
+        for component in binding["storage"]["components"]:
+            row = plan.dynamic.get(component["resource_id"], {"lifetime": "plan"})
+            if binding["usage"] in ("weights", "state") and row["lifetime"] in LASTING:
+                lasting.add(value)
+    retained = {each["value_id"] for each in plan.retained}
+    return {
+        value: Life(frozenset(by), frozenset(readers[value]), value in lasting, value in retained)
+        for value, by in writers.items()
+    }
+
+
+def stale(lives: dict[str, Life]) -> Iterator[Suspect]:
+    """A node reads a value that another node writes, and none that does has ended."""
+    for value, life in lives.items():
+        for reader in life.readers if life.writers else ():
+            if reader not in life.writers:
+                nodes = (min(life.writers), reader)
+                yield Suspect("stale", nodes, value, 0, 0, value, _starved(life, reader))
+
+
+def _starved(life: Life, reader: int) -> Callable[[Moment], bool]:
+    return lambda moment: moment.runs(reader) and not life.stands(moment)
+
+
+def races(one: Touch, other: Touch) -> Iterator[Suspect]:
+    """Two nodes run at once and touch the same bytes, one of them writing."""
+    pair = (one.node, other.node)
+    if one.node != other.node and (one.writes or other.writes):
+        yield _suspect("race", one, other, lambda moment: all(map(moment.runs, pair)))
+
+
+def losses(one: Touch, other: Touch, lives: dict[str, Life], plan: Plan) -> Iterator[Suspect]:
+    """A node writes over a value that somebody still needs."""
+    for hurt, by in ((one, other), (other, one)):
+        if hurt.value is None or not by.writes:
+            continue
+        life = lives[hurt.value]
+        if by.node == hurt.node:
+            if by.value != hurt.value and _muddles(hurt, by, life, plan):
+                yield _suspect("muddled", hurt, by, lambda _: True)
+            continue
+        if life.is_retained and by.node not in life.writers:
+            yield _suspect("retained", hurt, by, _while_standing(life, by.node))
+        if by.value == hurt.value:
+            continue
+        if life.lasts:
+            yield _suspect("overwritten", hurt, by, lambda _: True)
+        for reader in life.readers - {by.node}:
+            kind = "carried" if by.claim else "overwritten"
+            yield _suspect(kind, hurt, by, _while_needed(life, by.node, reader), reader)
+
+
+def _while_standing(life: Life, writer: int) -> Callable[[Moment], bool]:
+    return lambda moment: moment.runs(writer) and life.stands(moment)
+
+
+def _while_needed(life: Life, writer: int, reader: int) -> Callable[[Moment], bool]:
+    standing = _while_standing(life, writer)
+    return lambda moment: standing(moment) and not moment.has_ended(reader)
+
+
+def _muddles(hurt: Touch, by: Touch, life: Life, plan: Plan) -> bool:
+    """Whether a node itself spoils a value by writing another one.
+
+    What it reads may be overwritten in place where it is told so, byte for byte. Of two values
+    that it writes into the same bytes one is lost, which hurts if somebody needs it.
+    """
+    if hurt.writes and not hurt.reads:
+        return bool(life.readers) or life.is_retained
+    told = {
+        (alias["input_value_id"], alias["output_value_id"])
+        for alias in plan.nodes[by.node]["exact_aliases"]
+    }
+    exactly = (hurt.start, hurt.end) == (by.start, by.end)
+    return not ((hurt.value, by.value) in told and exactly)
+
+
+def shared(plan: Plan) -> Iterator[Suspect]:
+    """Two members of a Step slot live at once; a retained one lives on to the end of the run."""
+    users: dict[str, set[int]] = {}
+    for at, node in enumerate(plan.nodes):
+        for name in uses(node):
+            users.setdefault(name, set()).add(at)
+    slots = slots_of(plan)
+    for left, right in combinations(sorted(slots), 2):
+        if set(slots[left]) & set(slots[right]):
+            both = (users.get(left, set()), users.get(right, set()))
+            kept = [name in plan.retained_resources for name in (left, right)]
+            nodes = tuple(min(each) for each in both if each)
+            kind = "retained" if any(kept) else "shared"
+            live = [_lives(each, keeps) for each, keeps in zip(both, kept, strict=True)]
+            yield Suspect(kind, nodes, f"{left} {right}", 0, 0, None, _both(*live))
+
+
+def _lives(users: set[int], is_kept: bool) -> Callable[[Moment], bool]:
+    def lives(moment: Moment) -> bool:
+        born = any(moment.has_started(each) for each in users)
+        return born and (is_kept or not all(moment.has_ended(each) for each in users))
+
+    return lives
+
+
+def _both(
+    left: Callable[[Moment], bool], right: Callable[[Moment], bool]
+) -> Callable[[Moment], bool]:
+    return lambda moment: left(moment) and right(moment)
+
+
+def _suspect(
+    kind: str, hurt: Touch, by: Touch, holds: Callable[[Moment], bool], reader: int | None = None
+) -> Suspect:
+    nodes = (hurt.node, by.node) if reader is None else (by.node, reader)
+    start, end = max(hurt.start, by.start), min(hurt.end, by.end)
+    return Suspect(kind, nodes, hurt.resource, start, end, hurt.value or by.value, holds)
