@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING
 from tests.definition.bounds import Misfit, misfits
 from tests.definition.plan_parts import Plan, plan_of, steps
 from tests.definition.runs import run_where, waits_of
-from tests.definition.suspects import Suspect, lives_of, losses, meetings, races, shared, stale
+from tests.definition.suspects import (
+    Suspect,
+    lives_of,
+    losses,
+    meetings,
+    misplaced,
+    races,
+    shared,
+    stale,
+    unwritten,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,7 +57,9 @@ def faults(document: Json, execution: str) -> list[Fault]:
     tried: set[tuple[object, ...]] = set()
     found += _told(plan, execution, waits, stale(lives), None, tried)
     found += _told(plan, execution, waits, shared(plan), None, tried)
+    found += _told(plan, execution, waits, misplaced(plan), None, tried)
     for shape in steps(plan):
+        found += _told(plan, execution, waits, unwritten(plan, shape), shape, tried)
         for one, other in meetings(plan, shape):
             suspects = [*races(one, other), *losses(one, other, lives, plan)]
             found += _told(plan, execution, waits, suspects, shape, tried)

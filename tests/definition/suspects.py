@@ -91,6 +91,45 @@ def _starved(life: Life, reader: int) -> Callable[[Moment], bool]:
     return lambda moment: moment.runs(reader) and not life.stands(moment)
 
 
+def unwritten(plan: Plan, shape: Shape) -> Iterator[Suspect]:
+    """A node reads bytes of a value that no node puts there: not in them all, or elsewhere."""
+    writes: dict[str, list[Touch]] = {}
+    reads = []
+    for touch in touches(plan, shape):
+        if touch.value is not None:
+            writes.setdefault(touch.value, []).extend([touch] if touch.writes else [])
+            reads += [touch] if touch.reads and not touch.writes else []
+    for touch in reads:
+        written = writes[touch.value or ""]
+        covered = any(
+            (each.arena, each.resource) == (touch.arena, touch.resource)
+            and each.start <= touch.start
+            and touch.end <= each.end
+            for each in written
+        )
+        if written and not covered:
+            where = (touch.resource, touch.start, touch.end, touch.value)
+            yield Suspect("unwritten", (touch.node,), *where, lambda _: True)
+
+
+def misplaced(plan: Plan) -> Iterator[Suspect]:
+    """A kernel leaves an output where its input is, and the plan has the output elsewhere."""
+    for at, node in enumerate(plan.nodes):
+        ports = {(each["role"], each["ordinal"]): each for each in node.get("values", [])}
+        told = {
+            each["output_ordinal"]: each["input_ordinal"] for each in node.get("exact_aliases", [])
+        }
+        for binding in node.get("values", []):
+            if binding["alias"] != "no_alias" and "must_alias" in binding["alias"]:
+                told[binding["ordinal"]] = binding["alias"]["must_alias"]["tensor_index"]
+        for output, source in told.items():
+            left, right = ports.get(("output", output)), ports.get(("input", source))
+            if left and right and left["storage"] != right["storage"]:
+                place = left["storage"]["components"][0]
+                where = (place["resource_id"], place["offset_bytes"], 0, left["value_id"])
+                yield Suspect("misplaced", (at,), *where, lambda _: True)
+
+
 def races(one: Touch, other: Touch) -> Iterator[Suspect]:
     """Two nodes run at once and touch the same bytes, one of them writing."""
     pair = (one.node, other.node)
