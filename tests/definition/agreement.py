@@ -11,6 +11,7 @@ from ferrum_verify import audit
 from tests.definition.bytes import faults
 
 if TYPE_CHECKING:
+    from tests.definition.runs import Execution
     from tests.definition.sizes import Json
 
 # Safety findings about numbers that no node's bytes follow from: what the allocator is told that
@@ -45,7 +46,7 @@ class Outcome(NamedTuple):
         return self.name in AGREES
 
 
-def compare(document: Json, execution: str) -> Outcome:
+def compare(document: Json, execution: Execution) -> Outcome:
     """The outcome of one plan under one execution model."""
     report = audit(document, execution=execution, prove=False)
     kinds = tuple(sorted({fault.kind for fault in faults(document, execution)}))

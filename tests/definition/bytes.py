@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests.definition.bounds import Misfit, misfits
+from tests.definition.places import touches
 from tests.definition.plan_parts import Plan, plan_of, steps
 from tests.definition.runs import run_where, waits_of
 from tests.definition.suspects import (
@@ -21,6 +22,7 @@ from tests.definition.suspects import (
     races,
     shared,
     stale,
+    unclaimed,
     unwritten,
 )
 
@@ -55,14 +57,14 @@ def faults(document: Json, execution: str) -> list[Fault]:
     found = [_of_misfit(each) for each in misfits(plan)]
     lives = lives_of(plan)
     tried: set[tuple[object, ...]] = set()
-    found += _told(plan, execution, waits, stale(lives), None, tried)
-    found += _told(plan, execution, waits, shared(plan), None, tried)
-    found += _told(plan, execution, waits, misplaced(plan), None, tried)
+    for suspects in (stale(lives), shared(plan), misplaced(plan), unclaimed(plan)):
+        found += _told(plan, execution, waits, suspects, None, tried)
     for shape in steps(plan):
-        found += _told(plan, execution, waits, unwritten(plan, shape), shape, tried)
-        for one, other in meetings(plan, shape):
-            suspects = [*races(one, other), *losses(one, other, lives, plan)]
-            found += _told(plan, execution, waits, suspects, shape, tried)
+        touched = touches(plan, shape)
+        found += _told(plan, execution, waits, unwritten(touched, lives), shape, tried)
+        for one, other in meetings(touched):
+            of_both = [*races(one, other), *losses(one, other, lives, plan)]
+            found += _told(plan, execution, waits, of_both, shape, tried)
     return found
 
 

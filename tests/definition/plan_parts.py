@@ -91,7 +91,7 @@ def tensor_bytes(tensor: Json, dimensions: list[int]) -> int:
     layout = tensor["layout"]
     size = ELEMENT_BYTES[tensor["element_type"]]
     if layout != "contiguous" and "strided" in layout:
-        strides = layout["strided"]["byte_strides"]
+        strides: list[int] = layout["strided"]["byte_strides"]
         size += sum((n - 1) * by for n, by in zip(dimensions, strides, strict=True))
         return size
     blocks = [1] * len(dimensions)
@@ -114,7 +114,8 @@ def length_at(binding: Json, component: Json, axis: tuple[int, int] | None, toke
     tensor: Json = binding["tensor"]
     grown: list[int] = list(tensor["dimensions"])
     grown[axis[0]] = grown[axis[0]] * tokens // axis[1]
-    return length + tensor_bytes(tensor, grown) - tensor_bytes(tensor, tensor["dimensions"])
+    own: list[int] = tensor["dimensions"]
+    return length + tensor_bytes(tensor, grown) - tensor_bytes(tensor, own)
 
 
 def row_bytes(plan: Plan, resource: str, shape: Shape) -> int | None:

@@ -63,8 +63,9 @@ def shrink_budget(random: Random, body: Json) -> bool:
         return True
     budget = random.choice(random.choice(reusable["buckets"])["pool_budgets"])
     name = "step_bytes" if budget["step_bytes"] else "invocation_bytes"
-    budget[name] -= 32
-    return budget[name] > 0
+    left: int = budget[name] - 32
+    budget[name] = left
+    return left > 0
 
 
 def unlist_planned(random: Random, body: Json) -> bool:
@@ -72,6 +73,3 @@ def unlist_planned(random: Random, body: Json) -> bool:
     node = random.choice(body["nodes"])
     node["resources"].remove(random.choice(node["resources"]))
     return True
-
-
-PLANNED = [merge_slots, merge_slots, reuse_waves, shrink_planned_row, shrink_budget, unlist_planned]

@@ -8,14 +8,16 @@ it, so to try all moments that some run reaches is to try all runs.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.definition.sizes import Json
 
-MODELS = ("in-order", "fenced", "concurrent")
+Execution = Literal["in-order", "fenced", "concurrent"]
+
+MODELS: tuple[Execution, ...] = ("in-order", "fenced", "concurrent")
 
 Waits = tuple[frozenset[int], ...]
 Run = tuple[tuple[str, int], ...]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.definition.places import Touch, slots_of, touches
+from tests.definition.places import Touch, slots_of
 from tests.definition.plan_parts import Plan, bindings, uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.definition.runs import Moment
-    from tests.definition.sizes import Shape
 
 LASTING = ("request", "sequence", "plan")
 
@@ -42,13 +41,13 @@ class Life(NamedTuple):
         return not self.writers or any(moment.has_ended(each) for each in self.writers)
 
 
-def meetings(plan: Plan, shape: Shape) -> Iterator[tuple[Touch, Touch]]:
+def meetings(touched: list[Touch]) -> Iterator[tuple[Touch, Touch]]:
     """Every two touches of the same bytes; of a claim, as another resource."""
     arenas: dict[tuple[str, str], list[Touch]] = {}
-    for touch in touches(plan, shape):
+    for touch in touched:
         arenas.setdefault(touch.arena, []).append(touch)
-    for touched in arenas.values():
-        for one, other in combinations(touched, 2):
+    for inside in arenas.values():
+        for one, other in combinations(inside, 2):
             own = (one.claim or other.claim) and one.resource == other.resource
             if one.meets(other) and not own:
                 yield one, other
@@ -91,25 +90,46 @@ def _starved(life: Life, reader: int) -> Callable[[Moment], bool]:
     return lambda moment: moment.runs(reader) and not life.stands(moment)
 
 
-def unwritten(plan: Plan, shape: Shape) -> Iterator[Suspect]:
-    """A node reads bytes of a value that no node puts there: not in them all, or elsewhere."""
-    writes: dict[str, list[Touch]] = {}
-    reads = []
-    for touch in touches(plan, shape):
+def unwritten(touched: list[Touch], lives: dict[str, Life]) -> Iterator[Suspect]:
+    """A node reads bytes of a value that nobody put there.
+
+    Every output of a value must be where it is read. What no node outputs stands where the first
+    node has it.
+    """
+    homes: dict[str, dict[int, list[Touch]]] = {}
+    for touch in touched:
         if touch.value is not None:
-            writes.setdefault(touch.value, []).extend([touch] if touch.writes else [])
-            reads += [touch] if touch.reads and not touch.writes else []
-    for touch in reads:
-        written = writes[touch.value or ""]
-        covered = any(
-            (each.arena, each.resource) == (touch.arena, touch.resource)
-            and each.start <= touch.start
-            and touch.end <= each.end
-            for each in written
-        )
-        if written and not covered:
-            where = (touch.resource, touch.start, touch.end, touch.value)
-            yield Suspect("unwritten", (touch.node,), *where, lambda _: True)
+            home, writers = homes.setdefault(touch.value, {}), lives[touch.value].writers
+            if (touch.writes and touch.node in writers) or (not writers and not home):
+                home.setdefault(touch.node, []).append(touch)
+            elif not writers and touch.node in home:
+                home[touch.node].append(touch)
+    for touch in touched:
+        if touch.reads and touch.value is not None:
+            for parts in homes[touch.value].values():
+                if not any(_covers(each, touch) for each in parts):
+                    where = (touch.resource, touch.start, touch.end, touch.value)
+                    yield Suspect("unwritten", (touch.node,), *where, lambda _: True)
+
+
+def _covers(home: Touch, read: Touch) -> bool:
+    place = (home.arena, home.resource) == (read.arena, read.resource)
+    return place and home.start <= read.start and read.end <= home.end
+
+
+def unclaimed(plan: Plan) -> Iterator[Suspect]:
+    """A node uses an invocation resource that no liveness row gives it."""
+    given = {
+        (row["node_id"], name)
+        for pool in plan.memory["dynamic_pools"]
+        for row in pool["invocation_liveness"]
+        for name in row["resource_ids"]
+    }
+    for at, node in enumerate(plan.nodes):
+        for name in sorted(uses(node)):
+            is_lent = plan.dynamic.get(name, {}).get("lifetime") == "invocation"
+            if is_lent and (node["id"], name) not in given:
+                yield Suspect("unclaimed", (at,), name, 0, 0, None, lambda _: True)
 
 
 def misplaced(plan: Plan) -> Iterator[Suspect]:
@@ -170,17 +190,16 @@ def _while_needed(life: Life, writer: int, reader: int) -> Callable[[Moment], bo
 def _muddles(hurt: Touch, by: Touch, life: Life, plan: Plan) -> bool:
     """Whether a node itself spoils a value by writing another one.
 
-    What it reads may be overwritten in place where it is told so, byte for byte. Of two values
-    that it writes into the same bytes one is lost, which hurts if somebody needs it.
+    It may update a value in place where it is told so, from the value's first byte on. Of two
+    values that it writes into the same bytes one is lost, which hurts if somebody needs it.
     """
-    if hurt.writes and not hurt.reads:
-        return bool(life.readers) or life.is_retained
     told = {
-        (alias["input_value_id"], alias["output_value_id"])
+        frozenset((alias["input_value_id"], alias["output_value_id"]))
         for alias in plan.nodes[by.node]["exact_aliases"]
     }
-    exactly = (hurt.start, hurt.end) == (by.start, by.end)
-    return not ((hurt.value, by.value) in told and exactly)
+    if hurt.start == by.start and frozenset((hurt.value, by.value)) in told:
+        return False
+    return hurt.reads or bool(life.readers) or life.is_retained
 
 
 def shared(plan: Plan) -> Iterator[Suspect]:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tests.definition.agreement import compare
 from tests.definition.bytes import faults
-from tests.definition.mutations import DRAFTS
-from tests.definition.planned_mutations import PLANNED
+from tests.definition.mutations import DRAFTS, PLANNED
 from tests.definition.planning import settle, stamp
 from tests.definition.plans import draw
 from tests.definition.runs import MODELS
