@@ -23,6 +23,8 @@ from tests.definition.sizes import Json, Shape, bucket_shape, largest_shape
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+LIFETIMES = ["invocation", "step", "request", "sequence", "plan"]
+
 
 class Misfit(NamedTuple):
     """A row that does not have what is needed of it; ``has`` is None where it is not defined."""
@@ -44,6 +46,7 @@ def misfits(plan: Plan) -> Iterator[Misfit]:
         *workspaces_beyond_rows(plan),
         *rows_without_bytes(plan),
         *too_few_instances(plan),
+        *rows_not_kept(plan),
         *lanes_without_bytes(plan),
     ):
         if (each.kind, each.resource, each.nodes) not in known:
@@ -138,6 +141,24 @@ def too_few_instances(plan: Plan) -> Iterator[Misfit]:
         instances = row["theoretical_maximum_instances"]
         if row["lifetime"] in ("request", "sequence") and instances < admitted:
             yield Misfit("instances", (), resource, admitted, instances, None)
+
+
+def rows_not_kept(plan: Plan) -> Iterator[Misfit]:
+    """A weight, or a state, lies in a row that is given back before its time."""
+    for node, binding in bindings(plan):
+        name, effects = plan.nodes[node]["id"], plan.nodes[node].get("state_effects", [])
+        needed = [
+            each["lifetime"] for each in effects if each["state_value_id"] == binding["value_id"]
+        ]
+        if binding["value_id"] in plan.states:
+            needed.append(plan.states[binding["value_id"]]["lifetime"])
+        if binding["usage"] == "weights":
+            needed.append("plan")
+        for component in binding["storage"]["components"]:
+            resource = component["resource_id"]
+            has = plan.dynamic.get(resource, {"lifetime": "plan"})["lifetime"]
+            if any(LIFETIMES.index(each) > LIFETIMES.index(has) for each in needed):
+                yield Misfit("unkept", (name,), resource, None, None, None)
 
 
 def lanes_without_bytes(plan: Plan) -> Iterator[Misfit]:

@@ -68,7 +68,8 @@ def lives_of(plan: Plan) -> dict[str, Life]:
             readers[value].add(node)
         for component in binding["storage"]["components"]:
             row = plan.dynamic.get(component["resource_id"], {"lifetime": "plan"})
-            if binding["usage"] in ("weights", "state") and row["lifetime"] in LASTING:
+            keeps = row["lifetime"] in LASTING
+            if binding["usage"] == "weights" or (binding["usage"] == "state" and keeps):
                 lasting.add(value)
     retained = {each["value_id"] for each in plan.retained}
     return {
