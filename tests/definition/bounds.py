@@ -79,7 +79,7 @@ def values_beyond_rows(plan: Plan) -> Iterator[Misfit]:
 
 
 def _largest(plan: Plan, resource: str) -> Shape:
-    if resource in plan.static:
+    if resource not in plan.dynamic:
         return Shape(1, 1, 1)
     return largest_shape(plan.dynamic[resource]["demand"])
 

@@ -61,6 +61,8 @@ def waves(plan: Plan, shape: Shape) -> dict[tuple[str, str], tuple[Arena, int]]:
 
 def claimed(plan: Plan, resource: str, shape: Shape) -> int:
     """What a claim takes with its padding; 0 where it is not defined, which is told elsewhere."""
+    if resource not in plan.dynamic:
+        return 0
     try:
         return request_bytes(plan.dynamic[resource], shape)
     except RefusedError:

@@ -119,11 +119,11 @@ def length_at(binding: Json, component: Json, axis: tuple[int, int] | None, toke
 
 
 def row_bytes(plan: Plan, resource: str, shape: Shape) -> int | None:
-    """What a row has at a shape, in bytes; None where it is not defined there."""
+    """What a row has at a shape, in bytes; None where it is not defined there, or is no row."""
     if resource in plan.static:
         size: int = plan.static[resource]["per_instance_bytes"]
         return size
-    return bytes_at(plan.dynamic[resource]["demand"], shape)
+    return bytes_at(plan.dynamic[resource]["demand"], shape) if resource in plan.dynamic else None
 
 
 def bytes_at(demand: Json, shape: Shape) -> int | None:
