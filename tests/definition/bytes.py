@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests.definition.bounds import Misfit, misfits
+from tests.definition.lives import lives_of
 from tests.definition.places import touches
 from tests.definition.plan_parts import Plan, plan_of, steps
 from tests.definition.runs import run_where, waits_of
 from tests.definition.suspects import (
     Suspect,
-    lives_of,
+    coincidences,
     losses,
     meetings,
     misplaced,
@@ -61,9 +62,13 @@ def faults(document: Json, execution: str) -> list[Fault]:
         found += _told(plan, execution, waits, suspects, None, tried)
     for shape in steps(plan):
         touched = touches(plan, shape)
-        found += _told(plan, execution, waits, unwritten(touched, lives), shape, tried)
+        found += _told(plan, execution, waits, unwritten(plan, touched, lives), shape, tried)
         for one, other in meetings(touched):
-            of_both = [*races(one, other), *losses(one, other, lives, plan)]
+            of_both = [
+                *races(one, other),
+                *coincidences(one, other, lives),
+                *losses(one, other, lives, plan),
+            ]
             found += _told(plan, execution, waits, of_both, shape, tried)
     return found
 

@@ -6,14 +6,13 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.definition.places import Touch, slots_of
-from tests.definition.plan_parts import Plan, bindings, uses
+from tests.definition.plan_parts import Plan, uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.definition.lives import Life
     from tests.definition.runs import Moment
-
-LASTING = ("request", "sequence", "plan")
 
 
 class Suspect(NamedTuple):
@@ -28,19 +27,6 @@ class Suspect(NamedTuple):
     holds: Callable[[Moment], bool]
 
 
-class Life(NamedTuple):
-    """Who writes a value as an output, who reads it, and whether it must outlive the run."""
-
-    writers: frozenset[int]
-    readers: frozenset[int]
-    lasts: bool
-    is_retained: bool
-
-    def stands(self, moment: Moment) -> bool:
-        """Whether the value is in its bytes: from the start where no node outputs it."""
-        return not self.writers or any(moment.has_ended(each) for each in self.writers)
-
-
 def meetings(touched: list[Touch]) -> Iterator[tuple[Touch, Touch]]:
     """Every two touches of the same bytes; of a claim, as another resource."""
     arenas: dict[tuple[str, str], list[Touch]] = {}
@@ -51,31 +37,6 @@ def meetings(touched: list[Touch]) -> Iterator[tuple[Touch, Touch]]:
             own = (one.claim or other.claim) and one.resource == other.resource
             if one.meets(other) and not own:
                 yield one, other
-
-
-def lives_of(plan: Plan) -> dict[str, Life]:
-    """The life of each value. A node that writes a value in place reads it as well."""
-    writers: dict[str, set[int]] = {}
-    readers: dict[str, set[int]] = {}
-    lasting = set()
-    for node, binding in bindings(plan):
-        value = binding["value_id"]
-        writers.setdefault(value, set())
-        readers.setdefault(value, set())
-        if binding["role"] == "output":
-            writers[value].add(node)
-        if binding["access"] != "write":
-            readers[value].add(node)
-        for component in binding["storage"]["components"]:
-            row = plan.dynamic.get(component["resource_id"], {"lifetime": "plan"})
-            keeps = row["lifetime"] in LASTING
-            if binding["usage"] == "weights" or (binding["usage"] == "state" and keeps):
-                lasting.add(value)
-    retained = {each["value_id"] for each in plan.retained}
-    return {
-        value: Life(frozenset(by), frozenset(readers[value]), value in lasting, value in retained)
-        for value, by in writers.items()
-    }
 
 
 def stale(lives: dict[str, Life]) -> Iterator[Suspect]:
@@ -91,8 +52,8 @@ def _starved(life: Life, reader: int) -> Callable[[Moment], bool]:
     return lambda moment: moment.runs(reader) and not life.stands(moment)
 
 
-def unwritten(touched: list[Touch], lives: dict[str, Life]) -> Iterator[Suspect]:
-    """A node reads bytes of a value that nobody put there.
+def unwritten(plan: Plan, touched: list[Touch], lives: dict[str, Life]) -> Iterator[Suspect]:
+    """A node, or whoever reads on completion, reads bytes of a value that nobody put there.
 
     Every output of a value must be where it is read. What no node outputs stands where the first
     node has it.
@@ -111,6 +72,12 @@ def unwritten(touched: list[Touch], lives: dict[str, Life]) -> Iterator[Suspect]
                 if not any(_covers(each, touch) for each in parts):
                     where = (touch.resource, touch.start, touch.end, touch.value)
                     yield Suspect("unwritten", (touch.node,), *where, lambda _: True)
+
+    for entry in plan.retained:
+        place = (entry["resource_id"], entry["logical_offset_bytes"])
+        for node, parts in homes.get(entry["value_id"], {}).items():
+            if place not in [(each.resource, each.start) for each in parts]:
+                yield Suspect("unwritten", (node,), *place, 0, entry["value_id"], lambda _: True)
 
 
 def _covers(home: Touch, read: Touch) -> bool:
@@ -156,6 +123,15 @@ def races(one: Touch, other: Touch) -> Iterator[Suspect]:
     pair = (one.node, other.node)
     if one.node != other.node and (one.writes or other.writes):
         yield _suspect("race", one, other, lambda moment: all(map(moment.runs, pair)))
+
+
+def coincidences(one: Touch, other: Touch, lives: dict[str, Life]) -> Iterator[Suspect]:
+    """Two values stand in the same bytes from the start, and both are read."""
+    if one.value is not None and other.value is not None:
+        ours, theirs = lives[one.value], lives[other.value]
+        given = not ours.writers and not theirs.writers
+        if given and ours.content != theirs.content and ours.readers and theirs.readers:
+            yield _suspect("coincident", one, other, lambda _: True)
 
 
 def losses(one: Touch, other: Touch, lives: dict[str, Life], plan: Plan) -> Iterator[Suspect]:
