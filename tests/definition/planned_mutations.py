@@ -70,6 +70,8 @@ def shrink_budget(random: Random, body: Json) -> bool:
 
 def unlist_planned(random: Random, body: Json) -> bool:
     """A node does not list what it binds, after all was planned."""
-    node = random.choice(body["nodes"])
-    node["resources"].remove(random.choice(node["resources"]))
+    listed: list[str] = random.choice(body["nodes"])["resources"]
+    if not listed:
+        return False
+    listed.remove(random.choice(listed))
     return True
