@@ -14,6 +14,7 @@ from pydantic import (
     PlainValidator,
     StringConstraints,
     WithJsonSchema,
+    WrapValidator,
     model_serializer,
     model_validator,
 )
@@ -140,6 +141,31 @@ def variant_tag(value: Any) -> str | None:
     if isinstance(value, dict):
         return next(iter(value)) if len(value) == 1 else None
     return getattr(value, "tag", None)
+
+
+def shared() -> WrapValidator:
+    """Reads equal wire values once, and gives the same object for each.
+
+    A plan's thousand rows have a handful of demands and of storages between them, which never
+    change. TODO figure.
+    """
+    known: dict[str, Any] = {}
+
+    def read(value: Any, handler: Any) -> Any:
+        if type(value) is not dict:
+            return handler(value)
+        try:
+            text = repr(value)  # tells 1 from true and from "1", as the wire does
+        except (ValueError, RecursionError):
+            return handler(value)  # too long a number or too deep a nest to write down
+        found = known.get(text)
+        if found is None:
+            found = handler(value)
+            if len(known) < 4096 and len(text) < 8192:
+                known[text] = found
+        return found
+
+    return WrapValidator(read)
 
 
 class Version(WireModel):

@@ -19,28 +19,28 @@ from typing import TYPE_CHECKING
 from ferrum_verify.counterexamples import Shape
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.plan.sizes import request_bytes
+from ferrum_verify.plan.sizes import Claim
+from ferrum_verify.plan.turns import bytes_in_turn, row_groups, slot_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan
 
 CURVE_POINTS = 128
 """Sequence counts that a curve takes; of more, as many evenly spread ones on a logarithmic
 scale, the least and the greatest always among them."""
 
-_Rows = tuple[tuple["DynamicDescriptor", int], ...]
+_Rows = tuple[tuple["Claim", int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
     """What decides whether a batch fits, in bytes and counts.
 
-    Rows that take the same bytes at every shape stand once, with their number: a plan of 64
-    layers has about a dozen different ones. ``shared`` holds groups whose members use the same
-    bytes in turn, so the greatest member counts: the rows of a Step slot, one at a time, and
-    the liveness rows of a pool.
+    Rows that claim the same stand once, with their number: a plan of 64 layers has about a
+    dozen different ones. ``shared`` holds groups whose members use the same bytes in turn, with
+    the number of each. ``names`` has a resource of each claim.
     """
 
     usable_bytes: int
@@ -50,6 +50,7 @@ class Capacity:
     pages: int
     per_sequence: _Rows
     shared: tuple[tuple[tuple[_Rows, ...], int], ...]
+    names: Mapping[Claim, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,22 +80,19 @@ def capacity_of(
     descriptor, since its bytes are then unknown.
     """
     descriptors = {row.base_resource_id: row for row in memory.dynamic_descriptors}
-    alike: dict[object, DynamicDescriptor] = {}
+    names: dict[Claim, str] = {}
 
     def rows(resources: Iterable[str]) -> _Rows:
-        counts: Counter[int] = Counter()
-        first: dict[int, DynamicDescriptor] = {}
+        counts: Counter[Claim] = Counter()
         for resource in resources:
-            row = _named(descriptors, resource)
-            key = (row.demand, row.alignment_bytes, row.storage.profile.blocks)
-            representative = alike.setdefault(key, row)
-            counts[id(representative)] += 1
-            first[id(representative)] = representative
-        return tuple((first[key], count) for key, count in counts.items())
+            claim = Claim.of(_named(descriptors, resource))
+            names.setdefault(claim, resource)
+            counts[claim] += 1
+        return tuple(counts.items())
 
     groups: Counter[tuple[_Rows, ...]] = Counter()
     for pool in memory.dynamic_pools:
-        for alternatives in _sharing_groups(pool):
+        for alternatives in slot_groups(pool) + row_groups(pool):
             groups[tuple(dict.fromkeys(rows(each) for each in alternatives))] += 1
     return Capacity(
         usable_bytes=memory.usable_capacity_bytes,
@@ -117,20 +115,8 @@ def capacity_of(
             if row.lifetime in ("request", "sequence")
         ),
         shared=tuple(groups.items()),
+        names=names,
     )
-
-
-def _sharing_groups(pool: DynamicPool) -> list[list[tuple[str, ...]]]:
-    """Alternatives that take turns in the same bytes: of each group the greatest counts."""
-    groups: list[list[tuple[str, ...]]] = [
-        [(resource,) for resource in slot.resource_ids] for slot in pool.step_resource_slots
-    ]
-    liveness = [row.resource_ids for row in pool.invocation_liveness]
-    if pool.invocation_liveness_mode == "total_order_reuse":
-        groups.append(liveness)
-    else:
-        groups.append([tuple(resource for row in liveness for resource in row)])
-    return [group for group in groups if group]
 
 
 def _named(descriptors: Mapping[str, DynamicDescriptor], resource: str) -> DynamicDescriptor:
@@ -158,21 +144,25 @@ def need(capacity: Capacity, sequences: int, tokens: int) -> int:
         raise SizeError("the tokens of all sequences together pass u64")
     one = Shape(1, tokens, capacity.pages)
     step = Shape(sequences, together, capacity.pages)
-    total = capacity.static_bytes + sequences * _sum(capacity.per_sequence, one)
-    # The same row stands in many groups; its bytes at the step's shape are worked out once.
-    sizes: dict[int, int] = {}
-    for alternatives, count in capacity.shared:
-        greatest = 0
-        for rows in alternatives:
-            size = 0
-            for row, times in rows:
-                known = sizes.get(id(row))
-                if known is None:
-                    known = sizes[id(row)] = _bytes(row, step)
-                size += known * times
-            greatest = max(greatest, size)
-        total += greatest * count
-    return total
+    first, shared = _Sizes(capacity, one), _Sizes(capacity, step)
+    own = sum(first[claim] * times for claim, times in capacity.per_sequence)
+    in_turn = bytes_in_turn(capacity.shared, shared.__getitem__)
+    return capacity.static_bytes + sequences * own + in_turn
+
+
+class _Sizes(dict["Claim", int]):
+    """The bytes of each claim at a shape; the same claim stands in many groups."""
+
+    def __init__(self, capacity: Capacity, shape: Shape) -> None:
+        self.names = capacity.names
+        self.shape = shape
+
+    def __missing__(self, claim: Claim) -> int:
+        try:
+            size = self[claim] = claim.bytes_at(self.shape)
+        except SizeError as error:
+            raise SizeError(f"the size of `{self.names[claim]}` {error}") from None
+        return size
 
 
 def fits(capacity: Capacity, sequences: int, tokens: int) -> bool:
@@ -244,14 +234,3 @@ def _spread(most: int, points: int) -> list[int]:
         return list(range(1, most + 1))
     ratio = most ** (1 / (points - 1))
     return sorted({*(min(most, round(ratio**step)) for step in range(points)), most})
-
-
-def _sum(rows: _Rows, shape: Shape) -> int:
-    return sum(_bytes(row, shape) * times for row, times in rows)
-
-
-def _bytes(row: DynamicDescriptor, shape: Shape) -> int:
-    try:
-        return request_bytes(row, shape)
-    except SizeError as error:
-        raise SizeError(f"the size of `{row.base_resource_id}` {error}") from None

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.plan.sizes import maximal_shape, request_bytes
+from ferrum_verify.plan.sizes import maximum_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,8 +38,8 @@ def pool_summaries(memory: MemoryPlan) -> list[PoolSummary]:
     largest: dict[str, int] = {}
     for descriptor in memory.dynamic_descriptors:
         try:
-            size = request_bytes(descriptor, maximal_shape(descriptor.demand))
-        except (SizeError, IndexError):
+            size = maximum_bytes(descriptor)
+        except SizeError:
             continue
         largest[descriptor.base_resource_id] = size
     return [_summary(pool, largest) for pool in memory.dynamic_pools]
