@@ -4,6 +4,7 @@ Everything is strict: a boolean is not an integer, ``48.0`` is not 48, and a num
 is no number. Objects refuse unknown and missing fields.
 """
 
+import marshal
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -149,15 +150,16 @@ def shared() -> WrapValidator:
     A plan's thousand rows have a handful of demands and of storages between them, which never
     change. TODO figure.
     """
-    known: dict[str, Any] = {}
+    known: dict[bytes, Any] = {}
 
     def read(value: Any, handler: Any) -> Any:
         if type(value) is not dict:
             return handler(value)
         try:
-            text = repr(value)  # tells 1 from true and from "1", as the wire does
-        except (ValueError, RecursionError):
-            return handler(value)  # too long a number or too deep a nest to write down
+            # As bytes, 1 is neither true nor "1". Version 2 has no references in it.
+            text = marshal.dumps(value, 2)
+        except ValueError:
+            return handler(value)  # too deep, or something that no JSON text has
         found = known.get(text)
         if found is None:
             found = handler(value)

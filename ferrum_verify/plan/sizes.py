@@ -15,7 +15,7 @@ from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.documents.terms import Linear, Staircase, Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.documents.problem import ProblemDescriptor
@@ -154,30 +154,31 @@ def bytes_at(
     Rows that claim the same, as most rows of a deep plan do, are evaluated once. Raises
     SizeError as ``request_bytes`` does.
     """
-    known: dict[Claim, int] = {}
-    sizes: dict[str, int] = {}
-    for row in rows:
-        claim = Claim.of(row)
-        size = known.get(claim)
-        if size is None:
-            size = known[claim] = claim.bytes_at(shape)
-        sizes[row.base_resource_id] = size
-    return sizes
+    return {row.base_resource_id: size for row, size in _each(rows, lambda c: c.bytes_at(shape))}
 
 
 def resident_ceilings(
     rows: Iterable[DynamicDescriptor] | Iterable[ProblemDescriptor],
 ) -> dict[str, int]:
     """The resident ceiling of each row, by resource; see ``resident_ceiling``."""
-    known: dict[Claim, int] = {}
-    ceilings: dict[str, int] = {}
+    return {
+        row.base_resource_id: size * row.theoretical_maximum_instances
+        for row, size in _each(rows, _largest_instance)
+    }
+
+
+def _each(
+    rows: Iterable[DynamicDescriptor] | Iterable[ProblemDescriptor],
+    evaluate: Callable[[Claim], int],
+) -> Iterator[tuple[DynamicDescriptor | ProblemDescriptor, int]]:
+    known: dict[tuple[object, ...], int] = {}
     for row in rows:
-        claim = Claim.of(row)
-        each = known.get(claim)
-        if each is None:
-            each = known[claim] = _largest_instance(claim)
-        ceilings[row.base_resource_id] = each * row.theoretical_maximum_instances
-    return ceilings
+        # What ``Claim.of`` has: this runs for every row at every shape.
+        asked = row.demand.terms, row.alignment_bytes, row.storage.profile.blocks
+        size = known.get(asked)
+        if size is None:
+            size = known[asked] = evaluate(Claim(*asked))
+        yield row, size
 
 
 def resident_ceiling(descriptor: DynamicDescriptor | ProblemDescriptor) -> int:
