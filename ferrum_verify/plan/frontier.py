@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.counterexamples import Shape
 from ferrum_verify.documents.primitives import U64_MAX
@@ -31,7 +31,17 @@ CURVE_POINTS = 128
 """Sequence counts that a curve takes; of more, as many evenly spread ones on a logarithmic
 scale, the least and the greatest always among them."""
 
-_Rows = tuple[tuple["Claim", int], ...]
+_OF_A_SEQUENCE = ("request", "sequence")
+
+_Kinds = tuple[tuple[int, int], ...]
+"""Numbers of rows by what they claim: an index, and how many there are."""
+
+
+class _Kind(NamedTuple):
+    """What alike rows claim, and the first of their resources."""
+
+    claim: Claim
+    resource: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +50,7 @@ class Capacity:
 
     Rows that claim the same stand once, with their number: a plan of 64 layers has about a
     dozen different ones. ``shared`` holds groups whose members use the same bytes in turn, with
-    the number of each. ``names`` has a resource of each claim.
+    the number of each; ``rows`` has what their indices stand for.
     """
 
     usable_bytes: int
@@ -48,9 +58,9 @@ class Capacity:
     maximum_sequences: int
     maximum_scheduled_tokens: int | None
     pages: int
-    per_sequence: _Rows
-    shared: tuple[tuple[tuple[_Rows, ...], int], ...]
-    names: Mapping[Claim, str]
+    per_sequence: tuple[tuple[_Kind, int], ...]
+    shared: tuple[tuple[tuple[_Kinds, ...], int], ...]
+    rows: tuple[_Kind, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,20 +90,25 @@ def capacity_of(
     descriptor, since its bytes are then unknown.
     """
     descriptors = {row.base_resource_id: row for row in memory.dynamic_descriptors}
-    names: dict[Claim, str] = {}
+    places: dict[Claim, int] = {}
+    first: list[_Kind] = []
 
-    def rows(resources: Iterable[str]) -> _Rows:
-        counts: Counter[Claim] = Counter()
+    def kinds(resources: Iterable[str]) -> _Kinds:
+        counts: Counter[int] = Counter()
         for resource in resources:
             claim = Claim.of(_named(descriptors, resource))
-            names.setdefault(claim, resource)
-            counts[claim] += 1
+            place = places.setdefault(claim, len(first))
+            if place == len(first):
+                first.append(_Kind(claim, resource))
+            counts[place] += 1
         return tuple(counts.items())
 
-    groups: Counter[tuple[_Rows, ...]] = Counter()
+    groups: Counter[tuple[_Kinds, ...]] = Counter()
     for pool in memory.dynamic_pools:
         for alternatives in slot_groups(pool) + row_groups(pool):
-            groups[tuple(dict.fromkeys(rows(each) for each in alternatives))] += 1
+            groups[tuple(dict.fromkeys(kinds(each) for each in alternatives))] += 1
+    in_turn = tuple(first)
+    own = kinds(name for name, row in descriptors.items() if row.lifetime in _OF_A_SEQUENCE)
     return Capacity(
         usable_bytes=memory.usable_capacity_bytes,
         static_bytes=memory.static_bytes,
@@ -103,19 +118,15 @@ def capacity_of(
                 *(
                     row.theoretical_maximum_instances
                     for row in descriptors.values()
-                    if row.lifetime in ("request", "sequence")
+                    if row.lifetime in _OF_A_SEQUENCE
                 ),
             ]
         ),
         maximum_scheduled_tokens=maximum_scheduled_tokens,
         pages=pages,
-        per_sequence=rows(
-            row.base_resource_id
-            for row in descriptors.values()
-            if row.lifetime in ("request", "sequence")
-        ),
+        per_sequence=tuple((first[place], count) for place, count in own),
         shared=tuple(groups.items()),
-        names=names,
+        rows=in_turn,
     )
 
 
@@ -144,25 +155,10 @@ def need(capacity: Capacity, sequences: int, tokens: int) -> int:
         raise SizeError("the tokens of all sequences together pass u64")
     one = Shape(1, tokens, capacity.pages)
     step = Shape(sequences, together, capacity.pages)
-    first, shared = _Sizes(capacity, one), _Sizes(capacity, step)
-    own = sum(first[claim] * times for claim, times in capacity.per_sequence)
-    in_turn = bytes_in_turn(capacity.shared, shared.__getitem__)
+    own = sum(times * _bytes(row, one) for row, times in capacity.per_sequence)
+    sizes = [_bytes(row, step) for row in capacity.rows]
+    in_turn = bytes_in_turn(capacity.shared, sizes.__getitem__)
     return capacity.static_bytes + sequences * own + in_turn
-
-
-class _Sizes(dict["Claim", int]):
-    """The bytes of each claim at a shape; the same claim stands in many groups."""
-
-    def __init__(self, capacity: Capacity, shape: Shape) -> None:
-        self.names = capacity.names
-        self.shape = shape
-
-    def __missing__(self, claim: Claim) -> int:
-        try:
-            size = self[claim] = claim.bytes_at(self.shape)
-        except SizeError as error:
-            raise SizeError(f"the size of `{self.names[claim]}` {error}") from None
-        return size
 
 
 def fits(capacity: Capacity, sequences: int, tokens: int) -> bool:
@@ -234,3 +230,10 @@ def _spread(most: int, points: int) -> list[int]:
         return list(range(1, most + 1))
     ratio = most ** (1 / (points - 1))
     return sorted({*(min(most, round(ratio**step)) for step in range(points)), most})
+
+
+def _bytes(kind: _Kind, shape: Shape) -> int:
+    try:
+        return kind.claim.bytes_at(shape)
+    except SizeError as error:
+        raise SizeError(f"the size of `{kind.resource}` {error}") from None

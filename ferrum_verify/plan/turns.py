@@ -6,17 +6,15 @@ the group's bytes. So a group takes the greatest of its alternatives, and groups
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ferrum_verify.documents.memory_plan import DynamicPool
-    from ferrum_verify.plan.sizes import Claim
 
     Group: TypeAlias = Sequence[tuple[str, ...]]
-    Rows: TypeAlias = Iterable[tuple[Claim, int]]
-    """Rows that are live at once: each claim with how many rows there are of it."""
+    Row = TypeVar("Row")
 
 
 def slot_groups(pool: DynamicPool) -> list[Group]:
@@ -34,10 +32,14 @@ def row_groups(pool: DynamicPool) -> list[Group]:
 
 
 def bytes_in_turn(
-    groups: Iterable[tuple[Iterable[Rows], int]], bytes_of: Callable[[Claim], int]
+    groups: Iterable[tuple[Iterable[Iterable[tuple[Row, int]]], int]],
+    bytes_of: Callable[[Row], int],
 ) -> int:
-    """The bytes of groups, each with its number: the greatest alternative of each, summed."""
+    """The bytes of groups, each with its number: the greatest alternative of each, summed.
+
+    Of an alternative alike rows stand once, with their number.
+    """
     return sum(
-        count * max(sum(times * bytes_of(claim) for claim, times in rows) for rows in alternatives)
+        count * max(sum(times * bytes_of(row) for row, times in rows) for rows in alternatives)
         for alternatives, count in groups
     )
