@@ -1,7 +1,7 @@
 """Arenas: budgets suffice at every shape that a bucket covers, and binding slots are apart.
 
-Mirrors the budgets of ``rules/reusable.py`` and ``rules/binding.py``. What is proven of a binding
-arena is proven of the layout that the fast path compiled: it is the thing under test.
+Mirrors the budgets of ``rules/reusable_budgets.py`` and ``rules/binding.py``. What is proven
+of a binding arena is proven of the layout that the fast path compiled: it is the thing under test.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ferrum_verify.counterexamples import (
     ShapeCounterexample,
 )
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.sizes import Claim, request_bytes
 from ferrum_verify.plan.turns import bytes_in_turn, row_groups, slot_groups
 from ferrum_verify.prove.formulas import (
@@ -31,8 +32,7 @@ from ferrum_verify.prove.formulas import (
     shared_by,
 )
 from ferrum_verify.prove.obligation import Obligation, Violation
-from ferrum_verify.rules import binding, reusable
-from ferrum_verify.rules.pool import short
+from ferrum_verify.rules import binding, reusable_budgets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,14 +68,18 @@ def budget_claims(
     most = Shape(capacity.maximum_sequences, capacity.maximum_tokens, capacity.maximum_pages)
     for kind, groups in parts:
         if groups:
-            limit = 0 if budget is None else getattr(budget, f"{kind}_bytes")
-            yield _enough(kind, groups, limit, most, name, at, pool, descriptors)
+            limit, limit_from = 0, at
+            if budget is not None:
+                limit = getattr(budget, f"{kind}_bytes")
+                limit_from = f"{at}/{resolved.pool_budgets.index(budget)}/{kind}_bytes"
+            yield _enough(kind, groups, limit, limit_from, most, name, at, pool, descriptors)
 
 
 def _enough(
     kind: str,
     groups: list[Group],
     limit: int,
+    limit_from: str,
     most: Shape,
     name: str,
     at: str,
@@ -103,21 +107,21 @@ def _enough(
             total = bytes_in_turn(shared.items(), lambda claim: claim.bytes_at(shape))
         except SizeError:
             return None
-        return ShapeCounterexample(shape, bytes=total, limit=limit)
+        return ShapeCounterexample(shape, total, limit, limit_from)
 
     return Obligation(
         id=f"{at}: {kind} of {pool.pool_id}",
         claim=f"At every shape that {name} covers, the {kind} bytes of pool "
-        f"`{short(pool.pool_id)}` are at most the {limit:,} that it budgets.",
+        f"`{short_pool(pool.pool_id)}` are at most the {limit:,} that it budgets.",
         names=(name, pool.pool_id),
         logic=LOGIC,
-        rule=reusable.BUDGET,
+        rule=reusable_budgets.BUDGET,
         location=at,
         key=("budget", frozenset(shared.items()), most, limit),
         violation=encode,
         message=lambda _: (
-            f"{name} budgets {limit:,} {kind} bytes in pool `{short(pool.pool_id)}`, which a shape "
-            "that it covers passes"
+            f"{name} budgets {limit:,} {kind} bytes in pool `{short_pool(pool.pool_id)}`, which a "
+            "shape that it covers passes"
         ),
         witness=witness,
     )
@@ -132,7 +136,7 @@ def layout_claims(
     two neighbours overlap (theorem ``neighbours.decide-disjoint``).
     """
     slots = sorted(layout.slots, key=lambda slot: slot.physical_offset_bytes)
-    name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
+    name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
     yield _apart(slots, name, at, most)
     yield _covers(layout, slots, name, at)
     for slot in slots:
@@ -269,7 +273,7 @@ def _projected(
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = shape_of(values)
         try:
-            return ShapeCounterexample(shape, bytes=request_bytes(row, shape), limit=size)
+            return ShapeCounterexample(shape, request_bytes(row, shape), size, at)
         except SizeError:
             return None
 
@@ -295,7 +299,7 @@ def owner_claims(layout: BindingLayout, at: str, owners: Mapping[int, str | None
     their nodes, two of one node are neighbours; a node is its position, an integer.
     """
     slots = layout.slots
-    name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
+    name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
 
     positions = sorted(slot.node_index for slot in slots)
 

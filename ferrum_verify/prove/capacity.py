@@ -12,6 +12,7 @@ import z3
 
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX, U128_MAX
+from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.sizes import UNIT, Claim
 from ferrum_verify.plan.turns import row_groups, slot_groups
 from ferrum_verify.prove.formulas import (
@@ -26,7 +27,7 @@ from ferrum_verify.prove.formulas import (
 )
 from ferrum_verify.prove.obligation import Obligation, Violation
 from ferrum_verify.rules import capacity as rules
-from ferrum_verify.rules.pool import REUSABLE_CEILING, short
+from ferrum_verify.rules.pool_totals import REUSABLE_CEILING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +77,7 @@ def runnable_claims(
             f"static bytes and a minimal request need {total:,} bytes, "
             f"{total - usable:,} more than the {usable:,} usable ones"
         ),
-        witness=lambda _: ShapeCounterexample(UNIT, bytes=total, limit=usable),
+        witness=lambda _: ShapeCounterexample(UNIT, total, usable, f"{at}/policy_capacity_bytes"),
     )
 
 
@@ -93,7 +94,6 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
     ]
     lanes, ceiling = reusable.maximum_reusable_lanes, pool.reusable_workspace_ceiling_bytes
     total = lanes * sum(step + invocation for step, invocation in budgets)
-    shape = UNIT
 
     def encode() -> Violation:
         lane = z3.BitVec("lane_count", 32)
@@ -107,7 +107,7 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
     yield Obligation(
         id=f"{at}: lanes",
         claim=f"Any {lanes:,} lanes or fewer, each with its budget of every bucket, fit the "
-        f"{ceiling:,} bytes that pool `{short(pool.pool_id)}` keeps for reusable execution.",
+        f"{ceiling:,} bytes that pool `{short_pool(pool.pool_id)}` keeps for reusable execution.",
         names=(pool.pool_id,),
         logic=LOGIC,
         rule=REUSABLE_CEILING,
@@ -115,10 +115,12 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
         key=("lanes", tuple(budgets), lanes, ceiling),
         violation=encode,
         message=lambda _: (
-            f"pool `{short(pool.pool_id)}` keeps {ceiling:,} bytes for reusable execution, but "
-            f"{lanes:,} lanes need {total:,}"
+            f"pool `{short_pool(pool.pool_id)}` keeps {ceiling:,} bytes for reusable execution, "
+            f"but {lanes:,} lanes need {total:,}"
         ),
-        witness=lambda _: ShapeCounterexample(shape, bytes=total, limit=ceiling),
+        witness=lambda _: ShapeCounterexample(
+            UNIT, total, ceiling, f"{at}/reusable_workspace_ceiling_bytes"
+        ),
     )
 
 
@@ -159,7 +161,9 @@ def frontier_claims(
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = Shape(1, values[0], pages)
         total = terms.at(shape)
-        return None if total is None else ShapeCounterexample(shape, bytes=total, limit=usable)
+        if total is None:
+            return None
+        return ShapeCounterexample(shape, total, usable, f"{at}/usable_capacity_bytes")
 
     yield Obligation(
         id=f"{at}: frontier",

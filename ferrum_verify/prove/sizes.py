@@ -13,6 +13,7 @@ import z3
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.sizes import Claim, resident_ceiling
 from ferrum_verify.prove.evaluation import rounded_both_ways, value_at
 from ferrum_verify.prove.formulas import (
@@ -32,7 +33,7 @@ from ferrum_verify.prove.formulas import (
 )
 from ferrum_verify.prove.obligation import Obligation, Violation
 from ferrum_verify.rules import descriptor_rows as rules
-from ferrum_verify.rules.pool import CEILING, short
+from ferrum_verify.rules.pool_totals import CEILING
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample
@@ -94,7 +95,9 @@ def _loses_nothing(row: DynamicDescriptor, claimed: Claim, at: str) -> Obligatio
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = shape_of(values)
         rounded = rounded_both_ways(row, shape)
-        return None if rounded is None else ShapeCounterexample(shape, max(rounded), min(rounded))
+        if rounded is None:
+            return None
+        return ShapeCounterexample(shape, max(rounded), min(rounded), at)
 
     return Obligation(
         id=f"{at}: quantized",
@@ -128,7 +131,7 @@ def _never_shrinks(row: DynamicDescriptor, at: str) -> Obligation:
     def witness(values: tuple[int, ...]) -> Counterexample:
         small, large = shape_of(values), shape_of(values[3:])
         return ShapeCounterexample(
-            small, bytes=value_at(terms, small), limit=value_at(terms, large)
+            small, value_at(terms, small), value_at(terms, large), f"{at}/demand"
         )
 
     return Obligation(
@@ -163,7 +166,7 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
         claimed = Claim.of(member)
         alike[claimed] = alike.get(claimed, 0) + member.theoretical_maximum_instances
     ceiling = pool.theoretical_ceiling_bytes
-    name = f"pool `{short(pool.pool_id)}`"
+    name = f"pool `{short_pool(pool.pool_id)}`"
 
     def encode() -> Violation:
         given: list[z3.BoolRef] = []
@@ -190,7 +193,7 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
             total = sum(resident_ceiling(member) for member in members)
         except SizeError:
             return None
-        return ShapeCounterexample(shape, bytes=total, limit=ceiling)
+        return ShapeCounterexample(shape, total, ceiling, f"{at}/theoretical_ceiling_bytes")
 
     yield Obligation(
         id=f"{at}: ceiling",

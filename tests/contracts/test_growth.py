@@ -9,7 +9,7 @@ import pytest
 
 from ferrum_verify.contracts.growth import largest_growth
 from ferrum_verify.contracts.growth import refused_shape as refused_terms
-from ferrum_verify.contracts.plan_rules import MEMORY_GREW
+from ferrum_verify.contracts.plan_memory import MEMORY_GREW
 from ferrum_verify.counterexamples import Shape
 from ferrum_verify.documents.demand import (
     ActualSequences,
