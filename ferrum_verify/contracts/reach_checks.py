@@ -38,11 +38,9 @@ class _Limit:
 
     @property
     def name(self) -> str:
-        """Who says so, with the tokens."""
-        state = self.party.state
-        return (
-            self.party.words if state is None else self.party.words.replace(state, code(state), 1)
-        )
+        """Who says so, with the tokens; a state's name is marked as one."""
+        words, state = self.party.words, self.party.state
+        return words if state is None else words.replace(f" {state}", f" {code(state)}", 1)
 
 
 @dataclass(frozen=True, slots=True)
