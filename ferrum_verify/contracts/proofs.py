@@ -90,9 +90,9 @@ def _workspace_questions(
             f"{workspace.name} takes at no shape over {limit:,} bytes",
             claim,
             limit,
-            fitting,
-            check_rules.WORKSPACE_EXCEEDS,
-            workspace.place,
+            fits=fitting,
+            rule=check_rules.WORKSPACE_EXCEEDS,
+            place=workspace.place,
         )
 
 
@@ -104,8 +104,8 @@ def _span_questions(old: CatalogSource, new: CatalogSource) -> Iterator[Question
                 [span.base],
                 [span.head],
                 smallest_refused(span.base, span.head),
-                span.narrowed,
-                span.place,
+                rule=span.narrowed,
+                place=span.place,
             )
 
 
@@ -125,9 +125,9 @@ def _boundary_questions(before: Support, after: Support, place: str) -> Iterator
                 smallest_refused(
                     getattr(base.boundaries, side), getattr(head.boundaries, side), limit
                 ),
-                plan_rules.BOUNDARY_LOST,
-                place,
-                limit,
+                rule=plan_rules.BOUNDARY_LOST,
+                place=place,
+                limit=limit,
             )
 
 
@@ -146,8 +146,8 @@ def _growth_questions(plan: PlanSource, rebuilt: PlanSource) -> Iterator[Questio
             claim.head,
             growth.at_most,
             limits,
-            plan_rules.MEMORY_GREW,
-            claim.place,
+            rule=plan_rules.MEMORY_GREW,
+            place=claim.place,
         )
 
 

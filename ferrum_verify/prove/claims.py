@@ -12,15 +12,15 @@ from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.plan.frontier import capacity_of, largest_sequences, largest_tokens
 from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sizes import minimum_bytes
-from ferrum_verify.prove.arenas import budget_claims, layout_claims, owner_claims
+from ferrum_verify.prove.bindings import layout_claims, owner_claims
 from ferrum_verify.prove.capacity import (
     frontier_claims,
-    lane_claims,
     runnable_claims,
     sequence_claims,
     total_claims,
 )
 from ferrum_verify.prove.liveness import peak_claims, reuse_claims
+from ferrum_verify.prove.reusable import budget_claims, lane_claims
 from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
 from ferrum_verify.prove.slots import retained_claims, slot_claims
 from ferrum_verify.prove.spans import span_claims

@@ -80,6 +80,11 @@ class SymbolicShape:
         """Sequences, tokens and pages, in the order in which counterexamples are made small."""
         return self.sequences, self.tokens, self.pages
 
+    @property
+    def smallest(self) -> tuple[tuple[z3.BitVecRef, z3.BitVecRef], ...]:
+        """Its counts at the smallest shape, at which every demand is defined that is anywhere."""
+        return tuple((count, z3.BitVecVal(1, count.size())) for count in self.counts)
+
 
 def shape_of(values: tuple[int, ...]) -> Shape:
     """The shape of the values of ``SymbolicShape.counts``."""
@@ -144,6 +149,10 @@ class Words:
     def constant(self, value: int) -> z3.BitVecRef:
         """A number of bytes or a count."""
         return z3.BitVecVal(value, self.bits)
+
+    def sum(self, values: Iterable[int]) -> z3.BitVecRef:
+        """The sum of numbers; it must fit the width."""
+        return sum(map(self.constant, values), start=self.constant(0))
 
     def widened(self, count: z3.BitVecRef) -> z3.BitVecRef:
         """A 32- or 64-bit count in this width."""

@@ -19,7 +19,7 @@ from ferrum_verify.documents.checkpoint import StateSemantics
 from ferrum_verify.documents.program import TokenScaled
 from ferrum_verify.findings import pointer
 from ferrum_verify.prove.divisibility import LOGIC, Span, counted, permitted
-from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Violation
+from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Statement, formula
 from ferrum_verify.rules import checkpoint as rules
 from ferrum_verify.rules.checkpoint_causes import listed
 
@@ -110,18 +110,6 @@ def _within(
     *,
     lemma: bool = False,
 ) -> Obligation:
-    spans = tuple(dict.fromkeys(span for _, _, span in prefixes))
-    step = lcm(*(span.alignment for span in spans))
-    least = max((span.minimum for span in spans), default=1)
-
-    def encode() -> Violation:
-        # Permitted by all, and one step less is below some minimum: the smallest boundary.
-        tokens = z3.Int("tokens")
-        legal = permitted(tokens, spans).given
-        return Violation(
-            (*legal, tokens >= 1, tokens - step < least, tokens > limit.tokens), (tokens,)
-        )
-
     node = guilty[0][0] if guilty else None
     position = next((i for i, each in enumerate(prefixes) if each[0] == node), None)
     at = places.nodes if position is None else pointer(places.nodes, position)
@@ -130,12 +118,12 @@ def _within(
         claim=f"Some boundary of at most {limit.tokens:,} tokens is one that all "
         f"{len(prefixes):,} selected providers permit, so that it lies within {limit.name}.",
         names=(*limit.about, *(provider for _, provider, _ in guilty)),
-        logic=LOGIC,
         rule=rule,
         location=at,
-        key=("within", frozenset(spans), limit.tokens),
-        violation=encode,
-        message=lambda _: f"the smallest boundary that all providers permit is {because}",
+        formula=formula(
+            smallest_is_within, tuple(sorted({span for _, _, span in prefixes})), limit.tokens
+        ),
+        message=f"the smallest boundary that all providers permit is {because}",
         witness=lambda values: SpanCounterexample(
             permitted_by="every provider's prefix", refused_by=limit.name, tokens=values[0]
         ),
@@ -186,22 +174,31 @@ def _candidates(spans: Sequence[Span], limit: int) -> list[Span]:
     return kept
 
 
-def _nothing_within(spans: Sequence[Span], limit: int, places: Places) -> Obligation:
-    def encode() -> Violation:
-        tokens = z3.Int("tokens")
-        return Violation(
-            (*counted(tokens), tokens <= limit, *permitted(tokens, spans).given),
-        )
+def smallest_is_within(spans: tuple[Span, ...], limit: int) -> Statement:
+    """The smallest count that all spans permit is at most the limit.
 
+    It is a count that is permitted and, one step less, below some minimum.
+    """
+    tokens = z3.Int("tokens")
+    step = lcm(*(span.alignment for span in spans))
+    least = max((span.minimum for span in spans), default=1)
+    given = (*permitted(tokens, spans).given, tokens >= 1, tokens - step < least)
+    return Statement(LOGIC, tokens <= limit, given, least=(tokens,))
+
+
+def _nothing_within(spans: Sequence[Span], limit: int, places: Places) -> Obligation:
     return Obligation(
         id=f"{places.nodes}: nothing within {limit} of {len(spans)} constraints",
         claim=f"No count of at most {limit:,} tokens satisfies these constraints.",
         names=(),
-        logic=LOGIC,
         rule=rules.NEVER_REACHABLE,
         location=places.nodes,
-        key=("nothing-within", frozenset(spans), limit),
-        violation=encode,
-        message=lambda _: "",
+        formula=formula(all_are_beyond, tuple(sorted(spans)), limit),
         lemma=True,
     )
+
+
+def all_are_beyond(spans: tuple[Span, ...], limit: int) -> Statement:
+    """Whatever count all spans permit is above the limit."""
+    tokens = z3.Int("tokens")
+    return Statement(LOGIC, tokens > limit, (*counted(tokens), *permitted(tokens, spans).given))

@@ -11,19 +11,23 @@ paths, in milliseconds where bit-vectors take minutes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import z3
 
+from ferrum_verify.prove.obligation import Statement
+
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Sequence
 
     from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.node import PlanNode
 
 LOGIC = "QF_IDL"
+
+Window: TypeAlias = tuple[tuple[int, ...], ...]
+"""Nodes that follow each other in plan order, each by the places in the window of those that it
+depends on: equal for repeated layers."""
 
 
 class PlanGraph:
@@ -34,12 +38,12 @@ class PlanGraph:
 
     def __init__(self, nodes: Sequence[FragmentNode | PlanNode]) -> None:
         self.names = [node.id for node in nodes]
-        position = {name: index for index, name in enumerate(self.names)}
+        self.position = {name: index for index, name in enumerate(self.names)}
         self.dependencies: list[tuple[int, ...]] = [
             tuple(
-                position[dependency]
+                self.position[dependency]
                 for dependency in node.dependencies
-                if position.get(dependency, index) < index
+                if self.position.get(dependency, index) < index
             )
             for index, node in enumerate(nodes)
         ]
@@ -48,49 +52,50 @@ class PlanGraph:
             for resource in dict.fromkeys(node.resources):
                 self.users.setdefault(resource, []).append(index)
 
-    def window(self, positions: Iterable[int]) -> Window:
-        """The nodes from the first to the last of the positions."""
-        wanted = sorted(set(positions))
-        return Window(self, wanted[0], wanted[-1])
-
-
-@dataclass(frozen=True)
-class Window:
-    """The nodes from ``first`` to ``last`` in plan order."""
-
-    graph: PlanGraph
-    first: int
-    last: int
-
-    @cached_property
-    def shape(self) -> Hashable:
-        """The window's dependencies, relative to its start: equal for repeated layers."""
-        first = self.first
+    def window(self, first: int, last: int) -> Window:
+        """The nodes from the first position to the last."""
         return tuple(
             tuple(sorted(earlier - first for earlier in earliers if earlier >= first))
-            for earliers in self.graph.dependencies[first : self.last + 1]
+            for earliers in self.dependencies[first : last + 1]
         )
 
-    def relative(self, positions: Iterable[int]) -> tuple[int, ...]:
-        """Positions relative to the window's start."""
-        return tuple(position - self.first for position in positions)
 
-    def start(self, position: int) -> z3.ArithRef:
-        """The time at which the node starts."""
-        return z3.Int(f"start_{position - self.first}")
+def stream(length: int) -> Window:
+    """Nodes that run one after the other, whatever they depend on."""
+    return tuple((place - 1,) if place else () for place in range(length))
 
-    def end(self, position: int) -> z3.ArithRef:
-        """The time at which the node ends."""
-        return z3.Int(f"end_{position - self.first}")
 
-    def schedule(self) -> list[z3.BoolRef]:
-        """Every node takes time, and starts no sooner than its dependencies end."""
-        given: list[z3.BoolRef] = []
-        for position in range(self.first, self.last + 1):
-            given.append(self.start(position) - self.end(position) <= -1)
-            given.extend(
-                self.end(earlier) - self.start(position) <= 0
-                for earlier in self.graph.dependencies[position]
-                if earlier >= self.first
-            )
-        return given
+def ends_before(window: Window) -> Statement:
+    """The first node of the window ends before the last one starts."""
+    return _in_every_schedule(window, _end(0) <= _start(len(window) - 1))
+
+
+def never_together(window: Window, lefts: tuple[int, ...], rights: tuple[int, ...]) -> Statement:
+    """The last of the one users ends before the first of the others starts, or the reverse."""
+    together = z3.And(
+        z3.Or([_start(left) < _end(right) for left in lefts for right in rights]),
+        z3.Or([_start(right) < _end(left) for left in lefts for right in rights]),
+    )
+    return _in_every_schedule(window, z3.Not(together))
+
+
+def _in_every_schedule(window: Window, goal: z3.BoolRef) -> Statement:
+    """Given that every node takes time, and starts no sooner than its dependencies end."""
+    given: list[z3.BoolRef] = []
+    example: list[tuple[z3.ExprRef, z3.ExprRef]] = []
+    for place, earliers in enumerate(window):
+        given.append(_start(place) - _end(place) <= -1)
+        given.extend(_end(earlier) - _start(place) <= 0 for earlier in earliers)
+        # Plan order, one node a tick.
+        example += [(_start(place), z3.IntVal(place)), (_end(place), z3.IntVal(place + 1))]
+    return Statement(LOGIC, goal, tuple(given), example=tuple(example))
+
+
+def _start(place: int) -> z3.ArithRef:
+    """The time at which the node starts."""
+    return z3.Int(f"start_{place}")
+
+
+def _end(place: int) -> z3.ArithRef:
+    """The time at which the node ends."""
+    return z3.Int(f"end_{place}")

@@ -18,7 +18,7 @@ from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.limits import Limits
 from ferrum_verify.plan.frontier import largest_sequences, largest_tokens
 from ferrum_verify.prove import claims
-from ferrum_verify.prove.arenas import layout_claims, owner_claims
+from ferrum_verify.prove.bindings import layout_claims, owner_claims
 from ferrum_verify.prove.capacity import frontier_claims, sequence_claims
 from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
@@ -234,7 +234,7 @@ def test_a_frontier_that_is_claimed_too_far_is_refuted() -> None:
             lambda found: check_counterexample(fragment, found),
         )
         (verdict,) = proof.of(Refuted)
-        assert fate in verdict.obligation.message(None)
+        assert fate in verdict.obligation.says(None)
         if wrong == 1:
             assert verdict.counterexample is not None
             assert verdict.counterexample.shape.tokens == headroom.tokens + 1  # type: ignore[union-attr]
@@ -254,7 +254,7 @@ def test_a_number_of_sequences_that_is_claimed_too_far_is_refuted() -> None:
         proof = prove(
             [sequence_claims(memory, "/memory", plan.descriptors, moved)], Limits(), lambda _: True
         )
-        told = [verdict.obligation.message(None) for verdict in proof.of(Refuted)]
+        told = [verdict.obligation.says(None) for verdict in proof.of(Refuted)]
         assert all(fate in text for text in told)
         assert len(told) == abs(wrong)
 
