@@ -67,35 +67,35 @@ def stream(length: int) -> Window:
 
 def ends_before(window: Window) -> Statement:
     """The first node of the window ends before the last one starts."""
-    return _in_every_schedule(window, _end(0) <= _start(len(window) - 1))
+    starts, ends = _times(window)
+    return _in_every_schedule(window, starts, ends, ends[0] <= starts[-1])
 
 
 def never_together(window: Window, lefts: tuple[int, ...], rights: tuple[int, ...]) -> Statement:
     """The last of the one users ends before the first of the others starts, or the reverse."""
+    starts, ends = _times(window)
     together = z3.And(
-        z3.Or([_start(left) < _end(right) for left in lefts for right in rights]),
-        z3.Or([_start(right) < _end(left) for left in lefts for right in rights]),
+        z3.Or([starts[left] < ends[right] for left in lefts for right in rights]),
+        z3.Or([starts[right] < ends[left] for left in lefts for right in rights]),
     )
-    return _in_every_schedule(window, z3.Not(together))
+    return _in_every_schedule(window, starts, ends, z3.Not(together))
 
 
-def _in_every_schedule(window: Window, goal: z3.BoolRef) -> Statement:
+def _times(window: Window) -> tuple[list[z3.ArithRef], list[z3.ArithRef]]:
+    """When each node starts, and when it ends."""
+    places = range(len(window))
+    return [z3.Int(f"start_{each}") for each in places], [z3.Int(f"end_{each}") for each in places]
+
+
+def _in_every_schedule(
+    window: Window, starts: list[z3.ArithRef], ends: list[z3.ArithRef], goal: z3.BoolRef
+) -> Statement:
     """Given that every node takes time, and starts no sooner than its dependencies end."""
     given: list[z3.BoolRef] = []
-    example: list[tuple[z3.ExprRef, z3.ExprRef]] = []
-    for place, earliers in enumerate(window):
-        given.append(_start(place) - _end(place) <= -1)
-        given.extend(_end(earlier) - _start(place) <= 0 for earlier in earliers)
-        # Plan order, one node a tick.
-        example += [(_start(place), z3.IntVal(place)), (_end(place), z3.IntVal(place + 1))]
-    return Statement(LOGIC, goal, tuple(given), example=tuple(example))
-
-
-def _start(place: int) -> z3.ArithRef:
-    """The time at which the node starts."""
-    return z3.Int(f"start_{place}")
-
-
-def _end(place: int) -> z3.ArithRef:
-    """The time at which the node ends."""
-    return z3.Int(f"end_{place}")
+    for earliers, start, end in zip(window, starts, ends, strict=True):
+        given.append(start - end <= -1)
+        given.extend(ends[earlier] - start <= 0 for earlier in earliers)
+    # Plan order, one node a tick.
+    ticks = [z3.IntVal(tick) for tick in range(len(window) + 1)]
+    example = (*zip(starts, ticks[:-1], strict=True), *zip(ends, ticks[1:], strict=True))
+    return Statement(LOGIC, goal, tuple(given), example=example)
