@@ -73,16 +73,17 @@ def prove_subject(
     proof = prove(claims_of(plan), proving.limits, accepts, observe)
     if proving.smt2 is not None:
         write_obligations(proof.verdicts, proving.smt2)
+    outcomes = Counter(type(verdict.outcome) for verdict in proof.claims)
     return ProofReport(
         findings=(
             *_merge(findings, proof, judged=judged),
             *(_second_opinions(proof, proving) if proving.second_opinion else ()),
         ),
         obligations=Obligations(
-            proved=len(proof.of(Proved)),
-            refuted=len(proof.of(Refuted)),
-            undecided=len(proof.of(Undecided)),
-            vacuous=len(proof.of(Vacuous)),
+            proved=outcomes[Proved],
+            refuted=outcomes[Refuted],
+            undecided=outcomes[Undecided],
+            vacuous=outcomes[Vacuous],
             formulas=proof.formulas,
         ),
         interrupted=proof.interrupted,

@@ -5,6 +5,7 @@ Mirrors ``rules/capacity.py`` and ``plan/frontier.py``.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,17 +37,15 @@ if TYPE_CHECKING:
     from ferrum_verify.prove.obligation import Claims
 
 
-def runnable_claims(
-    memory: MemoryPlan, at: str, descriptors: Mapping[str, DynamicDescriptor]
-) -> Claims:
+def runnable_claims(memory: MemoryPlan, at: str, batch: Need) -> Claims:
     """The claim that static bytes and one minimal request fit the usable bytes.
 
     It is stated over the rows themselves, not over the totals that the plan states.
     """
-    need = _need(memory, descriptors, sum(row.size_bytes for row in memory.static_allocations))
+    need = replace(batch, static=sum(row.size_bytes for row in memory.static_allocations))
     usable = memory.policy_capacity_bytes - memory.reserve_bytes
-    total = None if need is None else need.at(UNIT)
-    if need is None or total is None or usable <= 0:
+    total = need.at(UNIT)
+    if total is None or usable <= 0:
         return
     yield Obligation(
         id=f"{at}: runnable",
@@ -61,16 +60,13 @@ def runnable_claims(
     )
 
 
-def frontier_claims(
-    memory: MemoryPlan, at: str, descriptors: Mapping[str, DynamicDescriptor], headroom: Headroom
-) -> Claims:
+def frontier_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom) -> Claims:
     """The claims that the frontier's batch fits at every smaller length, and no longer one does.
 
     Only where memory ends it: where a declared maximum does, the second has nothing to say.
     """
     longest, usable = headroom.tokens, memory.usable_capacity_bytes
-    need = _need(memory, descriptors, memory.static_bytes)
-    if need is None or not longest or headroom.sequences != 1:
+    if not longest or headroom.sequences != 1:
         return
     claim = _of_usable_bytes(at)
 
@@ -97,16 +93,13 @@ def frontier_claims(
         )
 
 
-def sequence_claims(
-    memory: MemoryPlan, at: str, descriptors: Mapping[str, DynamicDescriptor], headroom: Headroom
-) -> Claims:
+def sequence_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom) -> Claims:
     """The claims that as many sequences as the frontier says fit, or any fewer, and not one more.
 
     The sequences are of one length, ``headroom.tokens``, and their number is the unknown.
     """
     most, tokens, usable = headroom.sequences, headroom.tokens, memory.usable_capacity_bytes
-    need = _need(memory, descriptors, memory.static_bytes)
-    if need is None or not most:
+    if not most:
         return
     claim = _of_usable_bytes(at)
     yield claim(
@@ -160,10 +153,8 @@ def _of_usable_bytes(at: str) -> partial[Obligation]:
     return partial(Obligation, names=(), rule=rules.EXCEEDS, location=f"{at}/usable_capacity_bytes")
 
 
-def _need(
-    memory: MemoryPlan, descriptors: Mapping[str, DynamicDescriptor], static: int
-) -> Need | None:
-    """The need of a batch; None where a row that shares bytes is missing or not sound."""
+def batch_need(memory: MemoryPlan, descriptors: Mapping[str, DynamicDescriptor]) -> Need | None:
+    """What a batch needs by the plan's rows; None where a row that shares bytes is not sound."""
     groups = [
         group
         for pool in memory.dynamic_pools
@@ -176,4 +167,4 @@ def _need(
         for row in descriptors.values()
         if row.lifetime in ("request", "sequence") and is_sound(row)
     ]
-    return Need.of(static, own, groups, descriptors)
+    return Need.of(memory.static_bytes, own, groups, descriptors)
