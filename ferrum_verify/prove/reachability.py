@@ -86,7 +86,7 @@ def _claim(
     rule: Rule,
     places: Places,
 ) -> Generator[Obligation, Outcome, Outcome]:
-    outcome = yield _within(limit, prefixes, rule, places, (), "", lemma=True)
+    outcome = yield _within(limit, prefixes, rule, places, lemma=True)
     guilty: tuple[Prefix, ...] = ()
     because = ""
     if isinstance(outcome, Refuted):
@@ -97,7 +97,7 @@ def _claim(
         names = listed([f"{provider} (node {node})" for node, provider, _ in guilty])
         because = f"{smallest:,} tokens{f', because of {names}' if guilty else ''}"
         because += f", beyond {' and '.join(each.name for each in exceeded)}"
-    return (yield _within(limit, prefixes, rule, places, guilty, because))
+    return (yield _within(limit, prefixes, rule, places, guilty=guilty, because=because))
 
 
 def _within(
@@ -105,9 +105,9 @@ def _within(
     prefixes: Sequence[Prefix],
     rule: Rule,
     places: Places,
-    guilty: Sequence[Prefix],
-    because: str,
     *,
+    guilty: Sequence[Prefix] = (),
+    because: str = "",
     lemma: bool = False,
 ) -> Obligation:
     node = guilty[0][0] if guilty else None
