@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import z3
 
 from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
-from ferrum_verify.prove.formulas import LOGIC, Claimed, Words, is_sound
+from ferrum_verify.prove.formulas import LOGIC, Claimed, Words, any_of, is_sound
 from ferrum_verify.prove.need import Need, fits
 from ferrum_verify.prove.obligation import Obligation, Statement, formula
 from ferrum_verify.prove.reusable import at_shape
@@ -82,7 +82,7 @@ def neighbours_are_apart(ranges: Ranges) -> Statement:
     """No byte is in a range and in the one after it."""
     byte, inside = _bytes_of(ranges)
     both = [z3.And(inside(*left), inside(*right)) for left, right in itertools.pairwise(ranges)]
-    return Statement(LOGIC, z3.Not(z3.Or(both)), least=(byte,))
+    return Statement(LOGIC, z3.Not(any_of(both)), least=(byte,))
 
 
 def _covers(layout: BindingLayout, slots: list[BindingSlot], name: str, at: str) -> Obligation:
@@ -101,7 +101,7 @@ def _covers(layout: BindingLayout, slots: list[BindingSlot], name: str, at: str)
 def cover_exactly(ranges: Ranges, size: int) -> Statement:
     """A byte is in some range exactly when it is one of the first ``size``."""
     _, inside = _bytes_of((*ranges, (0, size)))
-    covered = z3.Or([inside(start, end) for start, end in ranges])
+    covered = any_of([inside(start, end) for start, end in ranges])
     return Statement(LOGIC, covered == inside(0, size))
 
 
@@ -188,4 +188,4 @@ def own_one_each(positions: tuple[int, ...], own: bool) -> Statement:
     """No node stands twice in the nodes of the slots, by position, and each owns its slot."""
     node = z3.Int("node")
     twice = [z3.And(node == left, node == right) for left, right in itertools.pairwise(positions)]
-    return Statement("QF_LIA", z3.And(z3.Not(z3.Or(twice)), z3.BoolVal(own)))
+    return Statement("QF_LIA", z3.And(z3.Not(any_of(twice)), z3.BoolVal(own)))

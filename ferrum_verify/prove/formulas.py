@@ -26,7 +26,7 @@ from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.plan.sizes import is_power_of_two
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import TypeAlias
 
     from ferrum_verify.documents.demand import Demand, ShapeBucket
@@ -110,6 +110,13 @@ def defined_up_to(demand: Demand) -> Shape:
                 max(bucket.maximum_pages for bucket in buckets),
             )
     return free
+
+
+def any_of(terms: Sequence[z3.BoolRef]) -> z3.BoolRef:
+    """That one of them holds, as SMT-LIB writes it: of no term and of one it has no ``or``."""
+    if len(terms) > 1:
+        return z3.Or(terms)
+    return terms[0] if terms else z3.BoolVal(False)
 
 
 def defined_at(demand: Demand, shape: SymbolicShape) -> tuple[z3.BoolRef, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -160,6 +161,9 @@ def smt2(obligation: Obligation) -> str:
     printer.add(*statement.violation)
     # The printer's first two lines are its own banner and an unknown status.
     body = str(printer.to_smt2()).split("\n", 2)[2]
+    # It numbers the terms that it names by all that the process made before.
+    numbers: dict[str, int] = {}
+    body = re.sub(r"(?<=[$?]x)\d+", lambda m: str(numbers.setdefault(m[0], len(numbers))), body)
     comment = "\n".join(f"; {line}" for line in obligation.claim.splitlines())
     return (
         f"; {obligation.id}\n{comment}\n; It holds exactly when this script is unsatisfiable.\n"

@@ -7,6 +7,7 @@ import z3
 
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.limits import Limits
+from ferrum_verify.prove.bindings import neighbours_are_apart
 from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.obligation import (
     Formula,
@@ -19,7 +20,7 @@ from ferrum_verify.prove.obligation import (
     formula,
 )
 from ferrum_verify.prove.prover import prove
-from ferrum_verify.prove.solving import Session
+from ferrum_verify.prove.solving import Session, smt2
 from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.rules.proof import UNDECIDED
 
@@ -109,3 +110,17 @@ def test_every_example_of_a_plan_meets_what_is_given(execution: object) -> None:
         if stated.example:
             given = z3.substitute(z3.And(stated.given), *stated.example)
             assert z3.is_true(z3.simplify(given)), verdict.obligation.id
+
+
+def test_a_script_is_the_same_whatever_was_made_before() -> None:
+    stated = claim(formula(neighbours_are_apart, ((0, 5), (5, 8), (8, 9))))
+    script = smt2(stated)
+    rest = z3.And([z3.Int(f"other_{index}") > 0 for index in range(5)])
+    assert smt2(stated) == script
+    assert "let" in script
+    assert rest.num_args() == 5
+
+
+def test_one_slot_is_apart_in_a_script_that_other_solvers_read() -> None:
+    script = smt2(claim(formula(neighbours_are_apart, ((0, 5),))))
+    assert "(assert\n false)" in script
