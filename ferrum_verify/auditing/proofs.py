@@ -10,7 +10,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.findings.wording import plural
 from ferrum_verify.prove import second_opinion
 from ferrum_verify.prove.claims import claims_of, plan_of
@@ -18,6 +17,7 @@ from ferrum_verify.prove.export import second_opinions, write_obligations
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided, Vacuous
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.report.model import Obligations
+from ferrum_verify.report.shown import gate
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
 from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED, VACUOUS
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
@@ -25,7 +25,7 @@ from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ferrum_verify.counterexamples import Counterexample, Execution
+    from ferrum_verify.counterexamples import Execution
     from ferrum_verify.findings import Finding
     from ferrum_verify.limits import Proving
     from ferrum_verify.prove.obligation import Obligation
@@ -67,10 +67,7 @@ def prove_subject(
     if plan is None:
         return None
 
-    def accepts(counterexample: Counterexample) -> bool:
-        return check_counterexample(document, counterexample, execution)
-
-    proof = prove(claims_of(plan), proving.limits, accepts, observe)
+    proof = prove(claims_of(plan), proving.limits, gate(document, execution), observe)
     if proving.smt2 is not None:
         write_obligations(proof.verdicts, proving.smt2)
     outcomes = Counter(type(verdict.outcome) for verdict in proof.claims)

@@ -88,7 +88,7 @@ def checkpoint(bundle: str, output: Path | None) -> int:
 def _refusals(source: str) -> Iterator[None]:
     from ferrum_verify.findings.errors import FerrumVerifyError  # noqa: PLC0415
     from ferrum_verify.findings.wording import printable  # noqa: PLC0415
-    from ferrum_verify.reading.wire import UNREADABLE  # noqa: PLC0415
+    from ferrum_verify.reading.parse import UNREADABLE  # noqa: PLC0415
     from ferrum_verify.report.text import render_findings  # noqa: PLC0415
 
     try:

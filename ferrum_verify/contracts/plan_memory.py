@@ -208,7 +208,9 @@ def _growth_finding(claim: ChangedClaim, growth: Growth) -> Finding:
         f"{claim.name} grows by {growth.grown:,} bytes for each claim "
         f"at {describe(growth.shape)}, from {growth.before:,} to {growth.after:,}{bound}.",
         claim.place,
-        counterexample=ShapeCounterexample(growth.shape, bytes=growth.after, limit=growth.before),
+        counterexample=ShapeCounterexample(
+            growth.shape, growth.after, growth.before, limit_from=claim.place
+        ),
         **written,
     )
 

@@ -32,6 +32,8 @@ class Ceilings:
     sequences: int
     tokens: int
     usable_bytes: int
+    usable_from: str
+    """Where the document says how many bytes are usable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +59,13 @@ def ceilings_of(plan: PlanSource, policy: RuntimePolicy | None) -> Ceilings:
             plan.memory.maximum_active_sequences,
             plan.header.maximum_scheduled_tokens,
             plan.memory.usable_capacity_bytes,
+            pointer(plan.subject.places.memory, "usable_capacity_bytes"),
         )
     return Ceilings(
         policy.memory.maximum_active_sequences,
         policy.admission.maximum_scheduled_tokens,
         max(0, policy.memory.capacity_bytes - policy.memory.reserve_bytes),
+        "/policy/memory/capacity_bytes",
     )
 
 
@@ -189,7 +193,7 @@ def _size_findings(workspace: Workspaces, claim: Claim, ceilings: Ceilings) -> I
             f"At {describe(large)}, which the ceilings allow, {workspace.name} takes {size:,} "
             f"bytes of the {usable:,} usable ones.",
             place,
-            counterexample=ShapeCounterexample(large, bytes=size, limit=usable),
+            counterexample=ShapeCounterexample(large, size, usable, ceilings.usable_from),
         )
 
 

@@ -37,7 +37,7 @@ def malformed_reason(binding: ValueBinding) -> str | None:
         seen: set[str | None] = set()
         for component_id in ids:
             if component_id in seen:
-                return f"two of its components have the id {component_id}"
+                return f"two of its components have the id `{component_id}`"
             seen.add(component_id)
     if not _is_stored_as_is(binding):
         return None
@@ -66,10 +66,10 @@ def states_are_bound_well(program: ModelProgram, nodes: Iterable[PlanNode]) -> b
 
 def _component_fault(component: StorageComponent) -> str | None:
     if component.length_bytes == 0:
-        return f"its component in {component.resource_id} is empty"
+        return f"its component in `{component.resource_id}` is empty"
     end = component.offset_bytes + component.length_bytes
     if end > U64_MAX:
-        return f"its component in {component.resource_id} ends at byte {end:,}, past u64"
+        return f"its component in `{component.resource_id}` ends at byte {end:,}, past u64"
     return None
 
 

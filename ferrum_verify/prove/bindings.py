@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import z3
 
 from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
+from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.prove.formulas import LOGIC, Claimed, Words, any_of, is_sound
 from ferrum_verify.prove.need import Need, fits
 from ferrum_verify.prove.obligation import Obligation, Statement, formula
 from ferrum_verify.prove.reusable import at_shape
 from ferrum_verify.rules import binding
-from ferrum_verify.rules.pool import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -41,7 +41,7 @@ def layout_claims(
     two neighbours overlap (theorem ``neighbours.decide-disjoint``).
     """
     slots = sorted(layout.slots, key=lambda slot: slot.physical_offset_bytes)
-    name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
+    name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
     yield _apart(slots, name, at, most)
     yield _covers(layout, slots, name, at)
     for slot in slots:
@@ -160,7 +160,7 @@ def _projected(
         location=at,
         formula=formula(fits, Need(0, ((Claimed.of(row), 1),)), most, size),
         message=f"`{slot.resource_id}` outgrows its {size:,} bytes of {name}",
-        witness=partial(at_shape, size, [[(slot.resource_id,)]], {slot.resource_id: row}),
+        witness=partial(at_shape, (size, at), [[(slot.resource_id,)]], {slot.resource_id: row}),
     )
 
 
@@ -169,7 +169,7 @@ def owner_claims(layout: BindingLayout, at: str, owners: Mapping[int, str | None
 
     ``owners`` has each node's own ``binding_resource`` by position.
     """
-    name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
+    name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
     positions = tuple(sorted(slot.node_index for slot in layout.slots))
     own = all(owners.get(slot.node_index) == slot.resource_id for slot in layout.slots)
     yield Obligation(

@@ -56,7 +56,7 @@ def runnable_claims(memory: MemoryPlan, at: str, batch: Need) -> Claims:
         formula=formula(fits, need, UNIT, usable),
         message=f"static bytes and a minimal request need {total:,} bytes, "
         f"{total - usable:,} more than the {usable:,} usable ones",
-        witness=lambda _: ShapeCounterexample(UNIT, bytes=total, limit=usable),
+        witness=lambda _: ShapeCounterexample(UNIT, total, usable, f"{at}/policy_capacity_bytes"),
     )
 
 
@@ -73,7 +73,9 @@ def frontier_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom)
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = shape_of(values)
         total = need.at(shape)
-        return None if total is None else ShapeCounterexample(shape, bytes=total, limit=usable)
+        if total is None:
+            return None
+        return ShapeCounterexample(shape, total, usable, f"{at}/usable_capacity_bytes")
 
     yield claim(
         id=f"{at}: frontier",

@@ -11,10 +11,12 @@ The theorem ``spans.merge-is-the-conjunction`` says the same for all numbers at 
 
 from __future__ import annotations
 
+from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
 import z3
 
+from ferrum_verify.counterexamples import SpanConstraint
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.prove.obligation import Statement
 
@@ -44,6 +46,12 @@ class Divided(NamedTuple):
     given: list[z3.BoolRef]
     quotient: z3.ArithRef
     multiple: int
+
+
+def common(spans: Sequence[Span]) -> SpanConstraint:
+    """What all spans permit, as one constraint."""
+    least = max((span.minimum for span in spans), default=1)
+    return SpanConstraint(least, lcm(*(span.alignment for span in spans)))
 
 
 def counted(tokens: z3.ArithRef) -> list[z3.BoolRef]:

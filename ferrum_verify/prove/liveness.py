@@ -111,7 +111,9 @@ def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int
         formula=formula(stays_within, tuple(sorted(Counter(sizes).items())), alone, peak),
         message=f"{name} has an invocation peak of {peak:,} bytes, but rows of {most:,} bytes can "
         "be live at once",
-        witness=lambda _: ShapeCounterexample(UNIT, bytes=most, limit=peak),
+        witness=lambda _: ShapeCounterexample(
+            UNIT, most, peak, f"{at}/minimum_invocation_peak_bytes"
+        ),
     )
 
 

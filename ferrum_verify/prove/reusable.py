@@ -1,6 +1,6 @@
 """Reusable execution: budgets are enough at every shape that a bucket covers, and lanes fit.
 
-Mirrors the budgets of ``rules/reusable.py`` and the reusable ceiling of ``rules/pool.py``.
+Mirrors ``rules/reusable_budgets.py`` and the reusable ceiling of ``rules/pool_totals.py``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import z3
 from ferrum_verify.counterexamples import ShapeCounterexample
 from ferrum_verify.derive.reusable import capacity_shape
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.sizes import UNIT, request_bytes
 from ferrum_verify.prove.formulas import LOGIC, Words, shape_of
 from ferrum_verify.prove.need import Need, all_sound, fits, invocation_sharing, step_sharing
 from ferrum_verify.prove.obligation import Obligation, Statement, formula
-from ferrum_verify.rules.pool import REUSABLE_CEILING, short
-from ferrum_verify.rules.reusable import BUDGET
+from ferrum_verify.rules.pool_totals import REUSABLE_CEILING
+from ferrum_verify.rules.reusable_budgets import BUDGET
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,30 +47,34 @@ def budget_claims(
     for kind, groups in parts.items():
         if not groups:
             continue
-        limit = 0 if budget is None else getattr(budget, f"{kind}_bytes")
+        limit, limit_from = 0, at
+        if budget is not None:
+            limit = getattr(budget, f"{kind}_bytes")
+            limit_from = f"{at}/{resolved.pool_budgets.index(budget)}/{kind}_bytes"
         yield Obligation(
             id=f"{at}: {kind} of {pool.pool_id}",
             claim=f"At every shape that {name} covers, the {kind} bytes of pool "
-            f"`{short(pool.pool_id)}` are at most the {limit:,} that it budgets.",
+            f"`{short_pool(pool.pool_id)}` are at most the {limit:,} that it budgets.",
             names=(name, pool.pool_id),
             rule=BUDGET,
             location=at,
             formula=formula(fits, Need.of(0, (), groups, descriptors), most, limit),
-            message=f"{name} budgets {limit:,} {kind} bytes in pool `{short(pool.pool_id)}`, which "
-            "a shape that it covers passes",
-            witness=partial(at_shape, limit, groups, descriptors),
+            message=f"{name} budgets {limit:,} {kind} bytes in pool `{short_pool(pool.pool_id)}`, "
+            "which a shape that it covers passes",
+            witness=partial(at_shape, (limit, limit_from), groups, descriptors),
         )
 
 
 def at_shape(
-    limit: int,
+    limit: tuple[int, str],
     groups: Sequence[Sharing],
     descriptors: Mapping[str, DynamicDescriptor],
     counts: tuple[int, ...],
 ) -> Counterexample | None:
     """The shape of these counts, with the bytes that the groups need there.
 
-    None where a demand is not defined there.
+    ``limit`` is in bytes, with a pointer to where it stands. None where a demand is not defined
+    there.
     """
     shape = shape_of(counts)
     try:
@@ -79,7 +84,7 @@ def at_shape(
         )
     except SizeError:
         return None
-    return ShapeCounterexample(shape, bytes=total, limit=limit)
+    return ShapeCounterexample(shape, total, *limit)
 
 
 def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
@@ -99,14 +104,16 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
     yield Obligation(
         id=f"{at}: lanes",
         claim=f"Any {lanes:,} lanes or fewer, each with its budget of every bucket, fit the "
-        f"{ceiling:,} bytes that pool `{short(pool.pool_id)}` keeps for reusable execution.",
+        f"{ceiling:,} bytes that pool `{short_pool(pool.pool_id)}` keeps for reusable execution.",
         names=(pool.pool_id,),
         rule=REUSABLE_CEILING,
         location=f"{at}/reusable_workspace_ceiling_bytes",
         formula=formula(lanes_fit, budgets, lanes, ceiling),
-        message=f"pool `{short(pool.pool_id)}` keeps {ceiling:,} bytes for reusable execution, but "
-        f"{lanes:,} lanes need {total:,}",
-        witness=lambda _: ShapeCounterexample(UNIT, bytes=total, limit=ceiling),
+        message=f"pool `{short_pool(pool.pool_id)}` keeps {ceiling:,} bytes for reusable execution, "
+        f"but {lanes:,} lanes need {total:,}",
+        witness=lambda _: ShapeCounterexample(
+            UNIT, total, ceiling, f"{at}/reusable_workspace_ceiling_bytes"
+        ),
     )
 
 

@@ -15,6 +15,7 @@ from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.demand import ActualSequences
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.sizes import resident_ceiling
 from ferrum_verify.prove.evaluation import rounded_both_ways, value_at
 from ferrum_verify.prove.formulas import (
@@ -33,7 +34,7 @@ from ferrum_verify.prove.formulas import (
 )
 from ferrum_verify.prove.obligation import Obligation, Statement, formula
 from ferrum_verify.rules import descriptor_rows as rules
-from ferrum_verify.rules.pool import CEILING, short
+from ferrum_verify.rules.pool_totals import CEILING
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample
@@ -84,7 +85,9 @@ def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligat
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = shape_of(values)
         rounded = rounded_both_ways(row, shape)
-        return None if rounded is None else ShapeCounterexample(shape, max(rounded), min(rounded))
+        if rounded is None:
+            return None
+        return ShapeCounterexample(shape, max(rounded), min(rounded), at)
 
     return Obligation(
         id=f"{at}: quantized",
@@ -116,7 +119,7 @@ def _never_shrinks(row: DynamicDescriptor, at: str) -> Obligation:
     def witness(values: tuple[int, ...]) -> Counterexample:
         small, large = shape_of(values), shape_of(values[3:])
         return ShapeCounterexample(
-            small, bytes=value_at(row.demand, small), limit=value_at(row.demand, large)
+            small, value_at(row.demand, small), value_at(row.demand, large), f"{at}/demand"
         )
 
     return Obligation(
@@ -161,7 +164,7 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
     for member in members:
         alike[Claimed.of(member)] += member.theoretical_maximum_instances
     ceiling = pool.theoretical_ceiling_bytes
-    name = f"pool `{short(pool.pool_id)}`"
+    name = f"pool `{short_pool(pool.pool_id)}`"
 
     def witness(_: tuple[int, ...]) -> Counterexample | None:
         # Each member up to its own maximum: the largest shape is where that is for all.
@@ -175,7 +178,7 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
             total = sum(resident_ceiling(member) for member in members)
         except SizeError:
             return None
-        return ShapeCounterexample(shape, bytes=total, limit=ceiling)
+        return ShapeCounterexample(shape, total, ceiling, f"{at}/theoretical_ceiling_bytes")
 
     yield Obligation(
         id=f"{at}: ceiling",

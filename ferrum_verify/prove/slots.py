@@ -23,6 +23,7 @@ from ferrum_verify.prove.obligation import Obligation, Proved, Statement, Undeci
 from ferrum_verify.prove.schedules import live_together
 from ferrum_verify.prove.windows import LOGIC, ends_before, never_together, stream
 from ferrum_verify.rules import slot as rules
+from ferrum_verify.rules import slot_members
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -177,7 +178,7 @@ def _alone(
         id=f"{at}: retained {resource}",
         claim=f"`{resource}`, which is read after the terminal fence, shares {name} with nothing.",
         names=(resource, *others),
-        rule=rules.RETAINED_SHARED,
+        rule=slot_members.RETAINED_SHARED,
         location=at,
         formula=formula(outlives_none, bool(others)),
         message=lambda _: (

@@ -9,17 +9,17 @@ certificate are the theory; ``divisibility`` says why.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import z3
 
-from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.counterexamples import Party, Side, SpanConstraint, SpanCounterexample
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.value_storage import states_are_bound_well
 from ferrum_verify.prove.checkpoint_ranges import copied_states, range_claims
-from ferrum_verify.prove.divisibility import LOGIC, Span, contained, counted, permitted
+from ferrum_verify.prove.divisibility import LOGIC, Span, common, contained, counted, permitted
 from ferrum_verify.prove.obligation import Obligation, Statement, formula
 from ferrum_verify.prove.reachability import Limit, reach_claims
 from ferrum_verify.rules import checkpoint as rules
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.prove.obligation import Claims
     from ferrum_verify.reading.subject import Subject
-
-Side = Literal["prefix", "suffix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,24 +121,25 @@ def _scheduled(subject: Subject) -> Limit | None:
         tokens = subject.header.maximum_scheduled_tokens
     else:
         return None
-    name = f"the policy, which schedules {tokens:,} tokens in one step"
-    return Limit(tokens, name, ("maximum_scheduled_tokens",))
+    return Limit(tokens, Party("step", maximum_tokens=tokens), ("maximum_scheduled_tokens",))
 
 
 def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at: str) -> Claims:
     """The two claims that a merged constraint is exactly what all providers permit."""
     spans = tuple(sorted({each.on(side) for each in declared}))
     candidate = Span(merged.minimum_tokens, merged.alignment)
-    name = f"the merged {side} ({merged.minimum_tokens:,} or more tokens, by {merged.alignment:,})"
-    everyone = f"every provider's {side}"
+    merge = Party("merge").holding(side, SpanConstraint(*candidate))
+    name = merge.words
+    everyone = Party("every-provider").holding(side, common(spans))
     providers = tuple(dict.fromkeys(each.provider_id for each in declared))
 
     def first_to_refuse(values: tuple[int, ...]) -> SpanCounterexample | None:
         (tokens,) = values
         for each in declared:
             if not each.on(side).permits(tokens):
-                refusing = f"the {side} of provider {each.provider_id} in node {each.node_id}"
-                return SpanCounterexample(permitted_by=name, refused_by=refusing, tokens=tokens)
+                refusing = Party("provider", provider=each.provider_id, node=each.node_id)
+                own = SpanConstraint(*each.on(side))
+                return SpanCounterexample(merge, refusing.holding(side, own), tokens=tokens)
         return None
 
     yield Obligation(
@@ -163,9 +162,7 @@ def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at
         location=f"{at}/providers",
         formula=formula(contained, spans, (candidate,), U64_MAX),
         message=lambda found: f"{name} refuses {_count(found)}, which every provider permits",
-        witness=lambda values: SpanCounterexample(
-            permitted_by=everyone, refused_by=name, tokens=values[0]
-        ),
+        witness=lambda values: SpanCounterexample(everyone, merge, tokens=values[0]),
     )
 
 
@@ -181,11 +178,14 @@ def refusal_claim(declared: Sequence[Declared], at: str) -> Obligation:
     less than 2^64 tokens.
     """
 
+    prefixes = tuple(sorted({each.prefix for each in declared}))
+    suffixes = tuple(sorted({each.suffix for each in declared}))
+
     def witness(values: tuple[int, ...]) -> SpanCounterexample:
         prompt, processed, prefix = values
         return SpanCounterexample(
-            permitted_by="every provider",
-            refused_by="the merge, which found no boundary",
+            Party("every-provider", common(prefixes), common(suffixes)),
+            Party("merge", maximum_tokens=0),
             processed=processed,
             boundary=processed + prefix,
             prompt=prompt,
@@ -198,11 +198,7 @@ def refusal_claim(declared: Sequence[Declared], at: str) -> Obligation:
         names=tuple(dict.fromkeys(each.provider_id for each in declared)),
         rule=rules.BOUNDARY_INTERSECTION,
         location=f"{at}/providers",
-        formula=formula(
-            have_no_boundary,
-            tuple(sorted({each.prefix for each in declared})),
-            tuple(sorted({each.suffix for each in declared})),
-        ),
+        formula=formula(have_no_boundary, prefixes, suffixes),
         message="the providers' boundaries were merged to none, and they have one",
         witness=witness,
     )

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.documents.problem import ProblemDescriptor
 
-VALIDATE = "seed 000, MemoryPlan::validate"
-SIZES = "format description, sizes and descriptors"
+VALIDATE = "seed 000, `MemoryPlan::validate`"
+SIZES = "docs/format.md, «Descriptors»"
+
 DUPLICATE = Rule(
     id="descriptor.duplicate",
     summary="A dynamic resource has one descriptor.",
@@ -45,93 +46,16 @@ DUPLICATE = Rule(
         also=("graph.unknown-resource",),
     ),
 )
-ALIGNMENT = Rule(
-    id="descriptor.alignment",
-    summary="A descriptor's alignment is a power of two.",
-    why="Addresses are rounded with masks; under any other alignment they come out wrong.",
-    fix="Use a power of two, such as 256.",
-    source=SIZES,
-    example=Example("problem", {"/dynamic_descriptors/0/alignment_bytes": 48}),
-)
 ILLEGAL_PROFILE = Rule(
     id="descriptor.illegal-profile",
     summary="A descriptor's storage is a legal pair of allocator and view.",
     why="No allocator of the engine can serve the other pairs.",
     fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
     "seen contiguously or in pages of the same block.",
-    source="format description, storage profiles",
+    source="docs/format.md, «Sizes» (storage profiles)",
     example=Example(
         "problem", {"/dynamic_descriptors/12/storage/profile/view/paged_regions/block_bytes": 8192}
     ),
-)
-PLAN_LIFETIME = Rule(
-    id="descriptor.plan-lifetime",
-    summary="A dynamic resource does not live as long as the plan.",
-    why="A pool would hold the bytes for ever without counting them as static.",
-    fix="Make the resource a static row, or give it a shorter lifetime.",
-    source=VALIDATE,
-    example=Example("problem", {"/dynamic_descriptors/9/lifetime": "plan"}),
-)
-ZERO_INSTANCES = Rule(
-    id="descriptor.zero-instances",
-    summary="A descriptor has at least one theoretical instance.",
-    why="Its ceiling would be 0 bytes, and the first claim would pass it.",
-    fix="Set `theoretical_maximum_instances` to the number of sequences that may be active.",
-    source="seed 000, validate_active_sequence_ceiling",
-    example=Example("problem", {"/dynamic_descriptors/8/theoretical_maximum_instances": 0}),
-)
-ILLEGAL_DEMAND = Rule(
-    id="descriptor.illegal-demand",
-    summary="A demand's coefficients and maxima are positive, and its buckets ascend.",
-    why="A demand that is 0, or that shrinks as the shape grows, makes the maximal shape no "
-    "longer the worst one, on which every budget rests.",
-    fix="Give each coefficient and maximum a positive value; sort the buckets so that each covers "
-    "the one before and needs at least as many bytes.",
-    source=SIZES,
-    example=Example(
-        "problem", {"/dynamic_descriptors/10/demand/bounded_shape_buckets/buckets/1/bytes": 1024}
-    ),
-)
-SEQUENCE_CEILING = Rule(
-    id="descriptor.sequence-ceiling",
-    summary="The maximum of an actual_sequences demand is the descriptor's instance count.",
-    why="The sequences of a batch share the resource's ceiling; two different maxima make the "
-    "ceiling wrong.",
-    fix="Set `maximum_sequences` to `theoretical_maximum_instances`.",
-    source=SIZES,
-    example=Example(
-        "problem", {"/dynamic_descriptors/9/demand/actual_sequences/maximum_sequences": 8}
-    ),
-)
-SIZE_OVERFLOW = Rule(
-    id="descriptor.size-overflow",
-    summary="A descriptor's bytes fit u64 at its smallest and at its maximal shape.",
-    why="A size that wraps is small: the claim is granted and the kernel writes past its end.",
-    fix="Lower the demand's maxima or its bytes.",
-    source=SIZES,
-    judgment="safety",
-    example=Example(
-        "problem", {"/dynamic_descriptors/0/demand/tokens/bytes_per_token": 9223372036854775808}
-    ),
-)
-KIND_CONTRACT = Rule(
-    id="descriptor.kind-contract",
-    summary="A descriptor's kind agrees with its lifetime, usage and element type.",
-    why="Workspaces are opaque bytes with a fixed life; a value never stores weights dynamically. "
-    "Any other combination is bytes that nobody frees, or frees too early.",
-    fix="Scratch and binding: invocation, usage of the same name, u8. A persistent workspace: "
-    "usage `persistent`, u8 too; it may live for a request, a sequence or a step. A value: no "
-    "weights.",
-    source=SIZES,
-    example=Example("problem", {"/dynamic_descriptors/10/element_type": "f16"}),
-)
-ZERO_INITIALIZATION = Rule(
-    id="descriptor.zero-initialization",
-    summary="Only a value with usage state and sequence lifetime is zero-initialized.",
-    why="The engine clears state when a sequence begins, and nothing else at any time.",
-    fix="Set `initialization` to `none`, or make the resource a sequence state.",
-    source=SIZES,
-    example=Example("problem", {"/dynamic_descriptors/8/initialization": "zero"}),
 )
 
 
@@ -172,6 +96,51 @@ def check_rows(
             if not faults:
                 sound.add(key)
             yield from faults
+
+
+ALIGNMENT = Rule(
+    id="descriptor.alignment",
+    summary="A descriptor's alignment is a power of two.",
+    why="Addresses are rounded with masks; under any other alignment they come out wrong.",
+    fix="Use a power of two, such as 256.",
+    source=SIZES,
+    example=Example("problem", {"/dynamic_descriptors/0/alignment_bytes": 48}),
+)
+PLAN_LIFETIME = Rule(
+    id="descriptor.plan-lifetime",
+    summary="A dynamic resource does not live as long as the plan.",
+    why="A pool would hold the bytes for ever without counting them as static.",
+    fix="Make the resource a static row, or give it a shorter lifetime.",
+    source=VALIDATE,
+    example=Example("problem", {"/dynamic_descriptors/9/lifetime": "plan"}),
+)
+ZERO_INSTANCES = Rule(
+    id="descriptor.zero-instances",
+    summary="A descriptor has at least one theoretical instance.",
+    why="Its ceiling would be 0 bytes, and the first claim would pass it.",
+    fix="Set `theoretical_maximum_instances` to the number of sequences that may be active.",
+    source="seed 000, `validate_active_sequence_ceiling`",
+    example=Example("problem", {"/dynamic_descriptors/8/theoretical_maximum_instances": 0}),
+)
+KIND_CONTRACT = Rule(
+    id="descriptor.kind-contract",
+    summary="A descriptor's kind agrees with its lifetime, usage and element type.",
+    why="Workspaces are opaque bytes with a fixed life; a value never stores weights dynamically. "
+    "Any other combination is bytes that nobody frees, or frees too early.",
+    fix="Scratch and binding: invocation, usage of the same name, u8. A persistent workspace: "
+    "usage `persistent`, u8 too; it may live for a request, a sequence or a step. A value: no "
+    "weights.",
+    source=SIZES,
+    example=Example("problem", {"/dynamic_descriptors/10/element_type": "f16"}),
+)
+ZERO_INITIALIZATION = Rule(
+    id="descriptor.zero-initialization",
+    summary="Only a value with usage state and sequence lifetime is zero-initialized.",
+    why="The engine clears state when a sequence begins, and nothing else at any time.",
+    fix="Set `initialization` to `none`, or make the resource a sequence state.",
+    source=SIZES,
+    example=Example("problem", {"/dynamic_descriptors/8/initialization": "zero"}),
+)
 
 
 def _check_contract(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iterator[Finding]:
@@ -218,6 +187,42 @@ def _check_contract(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iter
             f"(usage {row.usage}, lifetime {row.lifetime})",
             f"{at}/initialization",
         )
+
+
+ILLEGAL_DEMAND = Rule(
+    id="descriptor.illegal-demand",
+    summary="A demand's coefficients and maxima are positive, and its buckets ascend.",
+    why="A demand that is 0, or that shrinks as the shape grows, makes the maximal shape no "
+    "longer the worst one, on which every budget rests.",
+    fix="Give each coefficient and maximum a positive value; sort the buckets so that each covers "
+    "the one before and needs at least as many bytes.",
+    source=SIZES,
+    example=Example(
+        "problem", {"/dynamic_descriptors/10/demand/bounded_shape_buckets/buckets/1/bytes": 1024}
+    ),
+)
+SEQUENCE_CEILING = Rule(
+    id="descriptor.sequence-ceiling",
+    summary="The maximum of an actual_sequences demand is the descriptor's instance count.",
+    why="The sequences of a batch share the resource's ceiling; two different maxima make the "
+    "ceiling wrong.",
+    fix="Set `maximum_sequences` to `theoretical_maximum_instances`.",
+    source=SIZES,
+    example=Example(
+        "problem", {"/dynamic_descriptors/9/demand/actual_sequences/maximum_sequences": 8}
+    ),
+)
+SIZE_OVERFLOW = Rule(
+    id="descriptor.size-overflow",
+    summary="A descriptor's bytes fit u64 at its smallest and at its maximal shape.",
+    why="A size that wraps is small: the claim is granted and the kernel writes past its end.",
+    fix="Lower the demand's maxima or its bytes.",
+    source=SIZES,
+    judgment="safety",
+    example=Example(
+        "problem", {"/dynamic_descriptors/0/demand/tokens/bytes_per_token": 9223372036854775808}
+    ),
+)
 
 
 def _check_demand(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iterator[Finding]:

@@ -30,51 +30,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.resource_rows import ResourceRows, Row
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
-_ESTIMATE = "/plan/payload/nodes/2/provider_resources"
-
-SIZE = Rule(
-    id="contract.workspace-size",
-    summary="A workspace row has another size than its provider's estimate, bound to the plan's "
-    "ceilings.",
-    why="A kernel writes as much as its estimate says; in a smaller workspace it writes into the "
-    "next resource.",
-    fix="Bind the estimate's formula to `maximum_active_sequences` and "
-    "`maximum_scheduled_tokens`, and plan the memory again.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_ESTIMATE}/scratch/size_formula/affine/fixed_bytes": 8192}),
-)
-STATIC_FORMULA = Rule(
-    id="contract.static-workspace-formula",
-    summary="A workspace of scope plan has a size that depends on the shape.",
-    why="Its row is one fixed number of bytes; for which shape the engine takes it, the format "
-    "does not say, so whether the row is large enough is not known here.",
-    fix="Have the provider ask for a fixed size for the whole plan.",
-    source=_FORMAT,
-    severity="warning",
-    undecided=True,
-    example=Example(
-        "workspaces",
-        {
-            "/plan/payload/nodes/4/provider_resources/persistent/size_formula": {
-                "tokens": {"bytes_per_token": 64}
-            }
-        },
-    ),
-)
-INSTANCES = Rule(
-    id="contract.workspace-instances",
-    summary="A workspace descriptor does not have `maximum_active_sequences` instances.",
-    why="With fewer, a full batch finds no workspace; with more, the pool's ceiling holds memory "
-    "that no batch can use.",
-    fix="Plan the memory with the policy's `maximum_active_sequences`.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {"/plan/payload/memory/dynamic_descriptors/11/theoretical_maximum_instances": 5},
-        also=("pool.ceiling",),
-    ),
-)
+_FORMAT = "docs/format.md, «Workspace estimates»"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +77,20 @@ class Ceilings:
         return cls(tuple(sequences), () if 0 in tokens else tuple(tokens))
 
 
+_ESTIMATE = "/plan/payload/nodes/2/provider_resources"
+SIZE = Rule(
+    id="contract.workspace-size",
+    summary="A workspace row has the size of its provider's estimate, bound to the plan's "
+    "ceilings.",
+    why="A kernel writes as much as its estimate says; in a smaller workspace it writes into the "
+    "next resource.",
+    fix="Bind the estimate's formula to `maximum_active_sequences` and "
+    "`maximum_scheduled_tokens`, and plan the memory again.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_ESTIMATE}/scratch/size_formula/affine/fixed_bytes": 8192}),
+)
+
+
 def check_size(workspace: Workspace) -> Iterator[Finding]:
     """Findings of one row's size, whatever ceilings it was bound to."""
     row, formula = workspace.row, workspace.estimate.size_formula
@@ -139,6 +109,26 @@ def check_size(workspace: Workspace) -> Iterator[Finding]:
             expected=expected.to_wire(),
             actual=row.demand.to_wire(),
         )
+
+
+STATIC_FORMULA = Rule(
+    id="contract.static-workspace-formula",
+    summary="A workspace of scope plan has a size that depends on no shape.",
+    why="Its row is one fixed number of bytes; for which shape the engine takes it, the format "
+    "does not say, so whether the row is large enough is not known here.",
+    fix="Have the provider ask for a fixed size for the whole plan.",
+    source=_FORMAT,
+    severity="warning",
+    undecided=True,
+    example=Example(
+        "workspaces",
+        {
+            "/plan/payload/nodes/4/provider_resources/persistent/size_formula": {
+                "tokens": {"bytes_per_token": 64}
+            }
+        },
+    ),
+)
 
 
 def _check_static(workspace: Workspace, row: StaticAllocation) -> Iterator[Finding]:
@@ -170,6 +160,21 @@ def check_ceilings(
     yield from _check_instances(dynamic, ceilings, subject)
     if ceilings.tokens:
         yield from _check_tokens(dynamic, ceilings, subject)
+
+
+INSTANCES = Rule(
+    id="contract.workspace-instances",
+    summary="A workspace descriptor has `maximum_active_sequences` instances.",
+    why="With fewer, a full batch finds no workspace; with more, the pool's ceiling holds memory "
+    "that no batch can use.",
+    fix="Plan the memory with the policy's `maximum_active_sequences`.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {"/plan/payload/memory/dynamic_descriptors/11/theoretical_maximum_instances": 5},
+        also=("pool.ceiling",),
+    ),
+)
 
 
 def _check_instances(

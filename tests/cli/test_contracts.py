@@ -121,9 +121,12 @@ def test_json_holds_the_facts(folder: Path) -> None:
         "formulas": 1,
     }
     (narrowed,) = document["findings"]
+    owner = {"operation": "operation.attention", "provider": "provider.attention.reference"}
     assert narrowed["counterexample"] == {
         "kind": "span",
         "tokens": 4,
+        "permitted": {"by": "base", "prefix": {"minimum_tokens": 4, "alignment": 4}, **owner},
+        "refused": {"by": "head", "prefix": {"minimum_tokens": 4, "alignment": 8}, **owner},
         "permitted_by": "BASE (4 or more tokens, by 4)",
         "refused_by": "HEAD (4 or more tokens, by 8)",
     }

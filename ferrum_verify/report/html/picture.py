@@ -18,7 +18,7 @@ from ferrum_verify.documents.demand import (
     Tokens,
 )
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.findings.wording import plural, pool_name, printable
+from ferrum_verify.findings.wording import plural, pool_name, printable, short_pool
 from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sharing import explain_clash, slot_safety
 from ferrum_verify.plan.sizes import UNIT, maximal_shape, request_bytes
@@ -45,25 +45,29 @@ def exact(number: int) -> int | str:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Where each node and resource stands in the lists that the page's script reads.
+    """Where each node, resource and pool stands in the lists that the page's script reads.
 
-    ``users`` has for each resource the positions of the nodes that list it, ascending.
+    ``users`` has for each resource the positions of the nodes that list it, ascending. Pools
+    are known by their ids, and by those as messages shorten them.
     """
 
     nodes: dict[str, int]
     resources: dict[str, int]
     users: dict[str, list[int]]
+    pools: dict[str, int]
 
 
 def names_of(subject: Subject, memory: MemoryPlan) -> Names:
-    """The positions of all nodes and resources: dynamic ones first, then static ones."""
+    """The positions of all nodes, pools and resources: dynamic ones first, then static ones."""
     order = HappensBefore(subject.nodes or ())
     resources: dict[str, int] = {}
     for row in memory.dynamic_descriptors:
         resources.setdefault(row.base_resource_id, len(resources))
     for allocation in memory.static_allocations:
         resources.setdefault(allocation.resource_id, len(resources))
-    return Names(order.position, resources, order.users)
+    pools = {pool.pool_id: index for index, pool in enumerate(memory.dynamic_pools)}
+    pools |= {short_pool(pool_id): index for pool_id, index in pools.items()}
+    return Names(order.position, resources, order.users, pools)
 
 
 def picture(subject: Subject, memory: MemoryPlan, names: Names, execution: Execution) -> Any:
