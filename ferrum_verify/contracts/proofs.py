@@ -78,9 +78,9 @@ def _workspace_questions(
             f"{workspace.name} takes at no shape over {limit:,} bytes",
             claim,
             limit,
-            fitting,
-            WORKSPACE_EXCEEDS,
-            workspace.place,
+            fits=fitting,
+            rule=WORKSPACE_EXCEEDS,
+            place=workspace.place,
         )
 
 
@@ -92,8 +92,8 @@ def _span_questions(old: CatalogSource, new: CatalogSource) -> Iterator[Question
                 [span.base],
                 [span.head],
                 smallest_refused(span.base, span.head),
-                span.narrowed,
-                span.place,
+                rule=span.narrowed,
+                place=span.place,
             )
 
 
@@ -113,9 +113,9 @@ def _boundary_questions(before: Support, after: Support, place: str) -> Iterator
                 smallest_refused(
                     getattr(base.boundaries, side), getattr(head.boundaries, side), limit
                 ),
-                BOUNDARY_LOST,
-                place,
-                limit,
+                rule=BOUNDARY_LOST,
+                place=place,
+                limit=limit,
             )
 
 
@@ -134,6 +134,6 @@ def _growth_questions(plan: PlanSource, rebuilt: PlanSource) -> Iterator[Questio
             claim.head,
             growth.at_most,
             limits,
-            MEMORY_GREW,
-            claim.place,
+            rule=MEMORY_GREW,
+            place=claim.place,
         )

@@ -13,15 +13,16 @@ from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.frontier import capacity_of, largest_sequences, largest_tokens
 from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sizes import minimum_bytes
-from ferrum_verify.prove.arenas import budget_claims, layout_claims, owner_claims
+from ferrum_verify.prove.bindings import layout_claims, owner_claims
 from ferrum_verify.prove.capacity import (
+    batch_need,
     frontier_claims,
-    lane_claims,
     runnable_claims,
     sequence_claims,
     total_claims,
 )
 from ferrum_verify.prove.liveness import peak_claims, reuse_claims
+from ferrum_verify.prove.reusable import budget_claims, lane_claims
 from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
 from ferrum_verify.prove.slots import retained_claims, slot_claims
 from ferrum_verify.prove.spans import span_claims
@@ -172,13 +173,16 @@ def layouts_under_test(
 def _capacity_sources(plan: Plan) -> Iterator[Claims]:
     at = plan.subject.places.memory
     yield total_claims(plan.memory, at)
-    yield runnable_claims(plan.memory, at, plan.descriptors)
+    need = batch_need(plan.memory, plan.descriptors)
+    if need is None:
+        return
+    yield runnable_claims(plan.memory, at, need)
     longest = headroom_of(plan, lambda capacity: largest_tokens(capacity, 1))
     if longest is not None:
-        yield frontier_claims(plan.memory, at, plan.descriptors, longest)
+        yield frontier_claims(plan.memory, at, need, longest)
     most = headroom_of(plan, lambda capacity: largest_sequences(capacity, 1))
     if most is not None:
-        yield sequence_claims(plan.memory, at, plan.descriptors, most)
+        yield sequence_claims(plan.memory, at, need, most)
 
 
 def headroom_of(plan: Plan, ask: Callable[[Capacity], Headroom]) -> Headroom | None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.plan.turns import Group
 
-    Shared: TypeAlias = Mapping[frozenset[frozenset[tuple[Claim, int]]], int]
+    Shared: TypeAlias = tuple[tuple[frozenset[frozenset[tuple[Claim, int]]], int], ...]
     """Groups that take turns, with the number of each: their alternatives, and of one the claims
     that are live at once, with the number of each."""
 
@@ -76,6 +76,11 @@ class SymbolicShape:
         """Sequences, tokens and pages, in the order in which counterexamples are made small."""
         return self.sequences, self.tokens, self.pages
 
+    @property
+    def smallest(self) -> tuple[tuple[z3.BitVecRef, z3.BitVecRef], ...]:
+        """Its counts at the smallest shape, at which every demand is defined that is anywhere."""
+        return tuple((count, z3.BitVecVal(1, count.size())) for count in self.counts)
+
 
 def shape_of(values: tuple[int, ...]) -> Shape:
     """The shape of the values of ``SymbolicShape.counts``."""
@@ -92,6 +97,13 @@ def defined_up_to(terms: Terms) -> Shape:
         return largest_shape(terms, FREE)
     # Not the last step's: that buckets ascend is not taken for given here.
     return Shape(*(max(getattr(step, count) for step in terms.steps) for count in COUNTS))
+
+
+def any_of(terms: Sequence[z3.BoolRef]) -> z3.BoolRef:
+    """That one of them holds, as SMT-LIB writes it: of no term and of one it has no ``or``."""
+    if len(terms) > 1:
+        return z3.Or(terms)
+    return terms[0] if terms else z3.BoolVal(False)
 
 
 def defined_at(terms: Terms, shape: SymbolicShape) -> tuple[z3.BoolRef, ...]:
@@ -136,6 +148,10 @@ class Words:
         """A number of bytes or a count."""
         return z3.BitVecVal(value, self.bits)
 
+    def sum(self, values: Iterable[int]) -> z3.BitVecRef:
+        """The sum of numbers; it must fit the width."""
+        return sum(map(self.constant, values), start=self.constant(0))
+
     def widened(self, count: z3.BitVecRef) -> z3.BitVecRef:
         """A 32- or 64-bit count in this width."""
         return z3.ZeroExt(self.bits - count.size(), count)
@@ -173,7 +189,7 @@ class Words:
     def in_turn(self, shared: Shared, shape: SymbolicShape) -> z3.BitVecRef:
         """The bytes of groups that take turns: the greatest alternative of each, summed."""
         total = self.constant(0)
-        for alternatives, count in shared.items():
+        for alternatives, count in shared:
             largest = self.constant(0)
             for alternative in alternatives:
                 size = self.constant(0)
@@ -189,20 +205,21 @@ def shared_by(groups: Iterable[Group], claims: Mapping[str, Claim]) -> Shared:
 
     Alike groups are counted: a deep model has a few hundred slots and rows of a few kinds.
     """
-    return Counter(
+    alike = Counter(
         frozenset(
             frozenset(Counter(claims[resource] for resource in alternative).items())
             for alternative in group
         )
         for group in groups
     )
+    return tuple(alike.items())
 
 
 def largest_in_turn(shared: Shared, most: Shape) -> int:
     """No less than what groups that take turns hold at any shape within ``most``."""
     return sum(
         count * times * largest_at(claim, most)
-        for alternatives, count in shared.items()
+        for alternatives, count in shared
         for alternative in alternatives
         for claim, times in alternative
     )

@@ -9,7 +9,6 @@ certificate are the theory; ``divisibility`` says why.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import lcm
 from typing import TYPE_CHECKING
 
 import z3
@@ -20,8 +19,8 @@ from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.value_storage import states_are_bound_well
 from ferrum_verify.prove.checkpoint_ranges import copied_states, range_claims
-from ferrum_verify.prove.divisibility import LOGIC, Span, counted, permitted, refuses
-from ferrum_verify.prove.obligation import Obligation, Violation
+from ferrum_verify.prove.divisibility import LOGIC, Span, common, contained, counted, permitted
+from ferrum_verify.prove.obligation import Obligation, Statement, formula
 from ferrum_verify.prove.reachability import Limit, reach_claims
 from ferrum_verify.rules import checkpoint as rules
 
@@ -127,12 +126,11 @@ def _scheduled(subject: Subject) -> Limit | None:
 
 def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at: str) -> Claims:
     """The two claims that a merged constraint is exactly what all providers permit."""
-    spans = tuple(dict.fromkeys(each.on(side) for each in declared))
+    spans = tuple(sorted({each.on(side) for each in declared}))
     candidate = Span(merged.minimum_tokens, merged.alignment)
     merge = Party("merge").holding(side, SpanConstraint(*candidate))
     name = merge.words
-    everyone = Party("every-provider").holding(side, _common(spans))
-    key = (frozenset(spans), candidate)
+    everyone = Party("every-provider").holding(side, common(spans))
     providers = tuple(dict.fromkeys(each.provider_id for each in declared))
 
     def first_to_refuse(values: tuple[int, ...]) -> SpanCounterexample | None:
@@ -149,11 +147,9 @@ def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at
         claim=f"Whatever count of tokens below 2^64 {name} permits, the {side} of each of the "
         f"{len(declared):,} selected providers permits.",
         names=(side, *providers),
-        logic=LOGIC,
         rule=rules.BOUNDARY_INTERSECTION,
         location=f"{at}/providers",
-        key=("merged-permits", *key),
-        violation=lambda: _too_lax(spans, candidate),
+        formula=formula(contained, (candidate,), spans, U64_MAX),
         message=lambda found: f"{name} permits {_count(found)}, which a provider refuses",
         witness=first_to_refuse,
     )
@@ -162,36 +158,12 @@ def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at
         claim=f"Whatever count of tokens below 2^64 the {side} of each of the {len(declared):,} "
         f"selected providers permits, {name} permits.",
         names=(side, *providers),
-        logic=LOGIC,
         rule=rules.BOUNDARY_INTERSECTION,
         location=f"{at}/providers",
-        key=("merged-refuses", *key),
-        violation=lambda: _too_strict(spans, candidate),
+        formula=formula(contained, spans, (candidate,), U64_MAX),
         message=lambda found: f"{name} refuses {_count(found)}, which every provider permits",
         witness=lambda values: SpanCounterexample(everyone, merge, tokens=values[0]),
     )
-
-
-def _common(spans: Sequence[Span]) -> SpanConstraint:
-    """What all of some constraints permit, as a counterexample states it."""
-    least = max((span.minimum for span in spans), default=1)
-    return SpanConstraint(least, lcm(*(span.alignment for span in spans)))
-
-
-def _too_lax(spans: Sequence[Span], merged: Span) -> Violation:
-    tokens = z3.Int("tokens")
-    division = permitted(tokens, [merged])
-    known = (division.quotient, division.multiple)
-    refused = z3.Or([refuses(tokens, span, known) for span in spans])
-    return Violation((*counted(tokens), *division.given, refused), (tokens,))
-
-
-def _too_strict(spans: Sequence[Span], merged: Span) -> Violation:
-    tokens = z3.Int("tokens")
-    division = permitted(tokens, spans)
-    known = (division.quotient, division.multiple)
-    refused = refuses(tokens, merged, known)
-    return Violation((*counted(tokens), *division.given, refused), (tokens,))
 
 
 def _count(found: object) -> str:
@@ -205,28 +177,14 @@ def refusal_claim(declared: Sequence[Declared], at: str) -> Obligation:
     Neither for a fresh sequence nor after tokens that were processed before, in any prompt of
     less than 2^64 tokens.
     """
-    prefixes = tuple(dict.fromkeys(each.prefix for each in declared))
-    suffixes = tuple(dict.fromkeys(each.suffix for each in declared))
 
-    def encode() -> Violation:
-        processed, prefix, suffix = z3.Ints("processed prefix suffix")
-        prompt = processed + prefix + suffix
-        return Violation(
-            (
-                *counted(prefix),
-                *counted(suffix),
-                *permitted(prefix, prefixes).given,
-                *permitted(suffix, suffixes).given,
-                processed >= 0,
-                prompt <= U64_MAX,
-            ),
-            (prompt, processed, prefix),
-        )
+    prefixes = tuple(sorted({each.prefix for each in declared}))
+    suffixes = tuple(sorted({each.suffix for each in declared}))
 
     def witness(values: tuple[int, ...]) -> SpanCounterexample:
         prompt, processed, prefix = values
         return SpanCounterexample(
-            Party("every-provider", _common(prefixes), _common(suffixes)),
+            Party("every-provider", common(prefixes), common(suffixes)),
             Party("merge", maximum_tokens=0),
             processed=processed,
             boundary=processed + prefix,
@@ -238,11 +196,18 @@ def refusal_claim(declared: Sequence[Declared], at: str) -> Obligation:
         claim=f"No prompt of less than 2^64 tokens has a boundary that all {len(declared):,} "
         "selected providers permit.",
         names=tuple(dict.fromkeys(each.provider_id for each in declared)),
-        logic=LOGIC,
         rule=rules.BOUNDARY_INTERSECTION,
         location=f"{at}/providers",
-        key=("no-boundary", frozenset(prefixes), frozenset(suffixes)),
-        violation=encode,
-        message=lambda _: "the providers' boundaries were merged to none, and they have one",
+        formula=formula(have_no_boundary, prefixes, suffixes),
+        message="the providers' boundaries were merged to none, and they have one",
         witness=witness,
     )
+
+
+def have_no_boundary(prefixes: tuple[Span, ...], suffixes: tuple[Span, ...]) -> Statement:
+    """No prompt that fits u64 has a boundary that all prefixes and all suffixes permit."""
+    processed, prefix, suffix = z3.Ints("processed prefix suffix")
+    prompt = processed + prefix + suffix
+    boundary = z3.And(*permitted(prefix, prefixes).given, *permitted(suffix, suffixes).given)
+    given = (*counted(prefix), *counted(suffix), processed >= 0, prompt <= U64_MAX)
+    return Statement(LOGIC, z3.Not(boundary), given, least=(prompt, processed, prefix))

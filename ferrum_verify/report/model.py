@@ -6,7 +6,7 @@ computed is left out of it, never ``null``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ferrum_verify.version import __version__
@@ -32,22 +32,31 @@ EXIT_STATUS: dict[Verdict, int] = {"unreadable": 2, "violated": 1, "undecided": 
 
 @dataclass(frozen=True, slots=True)
 class Obligations:
-    """How many of the claims that were put to the solver it proved, refuted or left open."""
+    """What came of the claims about a document, and how many formulas they came to.
+
+    A ``vacuous`` claim assumes what nothing can meet. ``formulas`` are those that were put to the
+    solver: many claims are one formula up to renaming, which is decided once.
+    """
 
     proved: int = 0
     refuted: int = 0
     undecided: int = 0
+    vacuous: int = 0
+    formulas: int = 0
 
     def __add__(self, other: Obligations) -> Obligations:
         return Obligations(
-            self.proved + other.proved,
-            self.refuted + other.refuted,
-            self.undecided + other.undecided,
+            *(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True))
         )
+
+    @property
+    def claims(self) -> int:
+        """How many claims there were."""
+        return self.proved + self.refuted + self.undecided + self.vacuous
 
     def to_wire(self) -> dict[str, Any]:
         """The counts as JSON."""
-        return {"proved": self.proved, "refuted": self.refuted, "undecided": self.undecided}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, get_args
 
 from ferrum_verify.counterexamples import SIDES, Execution
 from ferrum_verify.counterexamples.parties import PartyKind
 from ferrum_verify.findings import Family, Judgment, Severity
 from ferrum_verify.reading.subject import Kind
-from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS
+from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS, Obligations
 
 _COUNT = {"type": "integer", "minimum": 0}
 _TEXT = {"type": "string"}
@@ -117,7 +118,9 @@ def report_schema() -> dict[str, Any]:
         },
         {
             "kind": _one_of(*get_args(Kind)),
-            "obligations": _object(dict.fromkeys(("proved", "refuted", "undecided"), _COUNT)),
+            "obligations": _object(
+                dict.fromkeys((each.name for each in fields(Obligations)), _COUNT)
+            ),
         },
     )
     whole = _object(

@@ -15,6 +15,16 @@ UNDECIDED = Rule(
     severity="warning",
     undecided=True,
 )
+VACUOUS = Rule(
+    id="integrity.proof-vacuous",
+    summary="What each claim assumes can be met.",
+    why="A claim about every shape of a row that has no shape at all says nothing: it holds, and "
+    "so does its opposite. It is counted apart, neither proved nor refuted.",
+    fix="Where the range is empty by mistake, correct it: most often a declared maximum is 0.",
+    source="a check of this verifier on itself",
+    judgment="safety",
+    severity="note",
+)
 DISAGREEMENT = Rule(
     id="integrity.proof-disagreement",
     summary="The concrete checks and the proofs agree wherever both speak.",

@@ -30,6 +30,7 @@ WITHOUT_EXAMPLE: dict[str, str] = {
     "binding.arena": "tests/prove/test_claims.py",
     "binding.arena-overflow": "tests/derive/test_bindings.py",
     "integrity.proof-undecided": "tests/auditing/test_proofs.py",
+    "integrity.proof-vacuous": "tests/auditing/test_proofs.py",
     "integrity.proof-disagreement": "tests/auditing/test_proofs.py",
 }
 

@@ -113,7 +113,13 @@ def test_json_holds_the_facts(folder: Path) -> None:
     report = json.loads((folder / "report").read_text(encoding="utf-8"))
     (document,) = report["documents"]
     assert document["kind"] == "catalog"
-    assert document["obligations"] == {"proved": 0, "refuted": 1, "undecided": 0}
+    assert document["obligations"] == {
+        "proved": 0,
+        "refuted": 1,
+        "undecided": 0,
+        "vacuous": 0,
+        "formulas": 1,
+    }
     (narrowed,) = document["findings"]
     owner = {"operation": "operation.attention", "provider": "provider.attention.reference"}
     assert narrowed["counterexample"] == {

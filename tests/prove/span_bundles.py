@@ -101,4 +101,4 @@ def refuted(proof: Proof) -> list[tuple[str, Any]]:
 
 
 def messages(proof: Proof) -> list[str]:
-    return [verdict.obligation.message(verdict.counterexample) for verdict in proof.of(Refuted)]
+    return [verdict.obligation.says(verdict.counterexample) for verdict in proof.of(Refuted)]

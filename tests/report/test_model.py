@@ -105,12 +105,16 @@ def test_a_report_gathers_its_documents() -> None:
             slots=(SlotReport(pool_id=name, resource_ids=("a", "b")),),
             obligations=obligations,
         )
-        for name, obligations in (("x", Obligations(1, 2, 3)), ("y", Obligations(4, 5, 6)))
+        for name, obligations in (
+            ("x", Obligations(1, 2, 3, 4, 5)),
+            ("y", Obligations(4, 5, 6, 7, 8)),
+        )
     )
     report = Report(execution="fenced", documents=documents)
     assert [each.message for each in report.findings] == ["x", "y"]
     assert [each.pool_id for each in report.slots] == ["x", "y"]
-    assert report.obligations == Obligations(5, 7, 9)
+    assert report.obligations == Obligations(5, 7, 9, 11, 13)
+    assert report.obligations.claims == 32
     assert report_of("verified").obligations == Obligations()
 
 

@@ -88,8 +88,10 @@ def test_a_name_at_the_beginning_stays_as_it_is_spelled() -> None:
 
 
 def test_proof_counts() -> None:
-    text = render(report_of(obligations=Obligations(701, 2, 1)), "text")
-    assert "701 claims proved; 2 refuted; 1 undecided" in text
+    text = render(report_of(obligations=Obligations(701, 2, 1, 3, 89)), "text")
+    facts = "701 claims proved (89 formulas); 2 refuted; 1 undecided; 3 vacuous"
+    assert facts in " ".join(text.split())
+    assert "0 claims proved\n" in render(report_of(obligations=Obligations()), "text")
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
