@@ -6,13 +6,14 @@ import itertools
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Finding, Rule
-from ferrum_verify.plan.order import MAXIMUM_NODES, HappensBefore
+from ferrum_verify.plan.order import MAXIMUM_NODES
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.reading.subject import Subject
 
 GRAPH = "format description, graph rules"
@@ -103,15 +104,15 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
     ``known`` are the resources that nodes may list; None when the memory plan could not be
     read, so that nothing can be said of them. A problem's lists may stand in any order.
     """
-    nodes = subject.nodes
-    if nodes is None:
+    order = subject.order
+    if order is None:
         return
+    nodes = order.nodes
     at = subject.places.nodes
     # The planner sorts a problem's lists, but does not take a thing twice.
     in_any_order = subject.kind == "problem"
     proper = _each_once if in_any_order else _ascends
     told = "have one twice" if in_any_order else "do not ascend, each once"
-    order = HappensBefore(nodes)
     for index, node in enumerate(nodes):
         first = order.position[node.id]
         if first != index:

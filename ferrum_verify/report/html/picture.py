@@ -57,7 +57,7 @@ class Names:
 
 def names_of(subject: Subject, memory: MemoryPlan) -> Names:
     """The positions of all nodes and resources: dynamic ones first, then static ones."""
-    order = HappensBefore(subject.nodes or ())
+    order = subject.order or HappensBefore(())
     resources: dict[str, int] = {}
     for row in memory.dynamic_descriptors:
         resources.setdefault(row.base_resource_id, len(resources))
@@ -68,7 +68,7 @@ def names_of(subject: Subject, memory: MemoryPlan) -> Names:
 
 def picture(subject: Subject, memory: MemoryPlan, names: Names, execution: Execution) -> Any:
     """Nodes, resources and the groups of rows that the timeline draws."""
-    order = HappensBefore(subject.nodes or ())
+    order = subject.order or HappensBefore(())
     return {
         "execution": execution,
         "nodes": [
