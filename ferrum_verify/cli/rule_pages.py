@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, get_args
 
 from ferrum_verify.catalogue import catalogue
 from ferrum_verify.catalogue.illustrations import illustrate
+from ferrum_verify.cli.output import emit
 from ferrum_verify.findings import Family
 from ferrum_verify.findings.wording import sentence
 
@@ -59,8 +60,6 @@ def write_pages(folder: Path, wanted: Mapping[str, str]) -> list[str]:
 
     A page is replaced as a whole, so that none is ever half-written.
     """
-    from ferrum_verify.cli.output import emit  # noqa: PLC0415  (only writing needs it)
-
     present = {path.relative_to(folder).as_posix() for path in folder.rglob("*.md")}
     changed = []
     for name, text in wanted.items():

@@ -151,10 +151,10 @@ def test_the_graph_shows_order_places_and_uses() -> None:
     nodes = sample("fragment")["nodes"]
     graph = report.graph
     assert graph is not None
-    assert list(graph.nodes(data=True)) == [
-        (node["id"], {"position": index, "resources": " ".join(node["resources"])})
+    assert {name: graph.nodes[name] for name in graph} == {
+        node["id"]: {"position": index, "resources": " ".join(node["resources"])}
         for index, node in enumerate(nodes)
-    ]
+    }
     assert set(graph.edges) == {
         (dependency, node["id"]) for node in nodes for dependency in node["dependencies"]
     }
