@@ -103,8 +103,8 @@ def _device_changes(
         "capabilities",
         before.capabilities,
         after.capabilities,
-        pointer(place, "capabilities"),
-        (rules.CAPABILITY_REMOVED, rules.CAPABILITY_ADDED),
+        place=pointer(place, "capabilities"),
+        lost_and_gained=(rules.CAPABILITY_REMOVED, rules.CAPABILITY_ADDED),
     )
     yield from list_change(
         name,
@@ -112,9 +112,9 @@ def _device_changes(
         "storage profiles",
         before.dynamic_storage_profiles,
         after.dynamic_storage_profiles,
-        pointer(place, "dynamic_storage_profiles"),
-        (rules.PROFILE_DROPPED, rules.PROFILE_ADDED),
-        describe_profile,
+        place=pointer(place, "dynamic_storage_profiles"),
+        lost_and_gained=(rules.PROFILE_DROPPED, rules.PROFILE_ADDED),
+        describe=describe_profile,
     )
     fields = {
         "class": (before.class_, after.class_),
@@ -219,8 +219,8 @@ def _engine_change(
         "capabilities",
         before.capabilities,
         after.capabilities,
-        pointer(place, "capabilities"),
-        (rules.CAPABILITY_REMOVED, rules.CAPABILITY_ADDED),
+        place=pointer(place, "capabilities"),
+        lost_and_gained=(rules.CAPABILITY_REMOVED, rules.CAPABILITY_ADDED),
     )
     was_at_home, is_at_home = (
         before.device_id == base.device.id,

@@ -18,6 +18,7 @@ def list_change(
     noun: str,
     base: Sequence[_Entry],
     head: Sequence[_Entry],
+    *,
     place: str,
     lost_and_gained: tuple[Rule, Rule],
     describe: Callable[[_Entry], str] = str,

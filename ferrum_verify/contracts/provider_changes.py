@@ -66,8 +66,8 @@ def provider_changes(pair: ProviderPair) -> Iterator[Finding]:
         "capabilities",
         base.capabilities,
         head.capabilities,
-        pointer(place, "capabilities"),
-        (rules.CAPABILITY_REMOVED, rules.CAPABILITY_ADDED),
+        place=pointer(place, "capabilities"),
+        lost_and_gained=(rules.CAPABILITY_REMOVED, rules.CAPABILITY_ADDED),
     )
     for field, noun in (
         ("accepted_weight_formats", "weight formats"),
@@ -79,8 +79,8 @@ def provider_changes(pair: ProviderPair) -> Iterator[Finding]:
             noun,
             getattr(base, field),
             getattr(head, field),
-            pointer(place, field),
-            (rules.FORMAT_DROPPED, rules.FORMAT_ADDED),
+            place=pointer(place, field),
+            lost_and_gained=(rules.FORMAT_DROPPED, rules.FORMAT_ADDED),
         )
     yield from _storage_changes(pair)
     before, after = base.checkpoint_capability, head.checkpoint_capability
@@ -122,9 +122,9 @@ def _storage_changes(pair: ProviderPair) -> Iterator[Finding]:
             "storage profiles",
             base[port].accepted_profiles if port in base else (),
             head[port].accepted_profiles if port in head else (),
-            places.get(port, pointer(pair.place, "dynamic_storage_bindings")),
-            (rules.PROFILE_DROPPED, rules.PROFILE_ADDED),
-            describe_profile,
+            place=places.get(port, pointer(pair.place, "dynamic_storage_bindings")),
+            lost_and_gained=(rules.PROFILE_DROPPED, rules.PROFILE_ADDED),
+            describe=describe_profile,
         )
 
 

@@ -10,6 +10,7 @@ these before b" one operation on two integers.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ The largest full plan that the engine can encode has fewer than half as many.
 """
 
 
+@dataclass(frozen=True)
 class HappensBefore:
     """The nodes of one plan in plan order.
 
@@ -35,11 +37,15 @@ class HappensBefore:
     order; the graph rules report it.
     """
 
-    def __init__(self, nodes: Sequence[FragmentNode | PlanNode]) -> None:
-        self.nodes = nodes
-        self.position: dict[str, int] = {}
-        for index, node in enumerate(nodes):
-            self.position.setdefault(node.id, index)
+    nodes: Sequence[FragmentNode | PlanNode]
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """For each id the position of the node, of nodes with one id the first."""
+        position: dict[str, int] = {}
+        for index, node in enumerate(self.nodes):
+            position.setdefault(node.id, index)
+        return position
 
     @property
     def is_tractable(self) -> bool:

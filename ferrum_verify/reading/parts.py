@@ -72,12 +72,10 @@ def sound_parts(kind: Kind, document: Any) -> Parts:
             }
         case "memory-plan":
             return {"memory": document}
-        case "program":
-            return {"program": document}
-        case "catalog":
-            return {"catalog": document}
-        case "policy":
-            return {"policy": document}
+        case "program" | "catalog" | "policy":
+            parts = {}
+            parts[kind] = document
+            return parts
 
 
 def readable_parts(kind: Kind, document: dict[str, Any]) -> Parts:
@@ -112,6 +110,7 @@ def payload_of(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _readable_plan(plan: dict[str, Any]) -> Parts:
+    # A faulty fragment needs none of a full plan's models: see ``kinds``.
     from ferrum_verify.documents.execution_plan import PlanHeader  # noqa: PLC0415
     from ferrum_verify.documents.node import PlanNode  # noqa: PLC0415
 

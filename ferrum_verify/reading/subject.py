@@ -75,8 +75,3 @@ class Subject:
     def nodes(self) -> Sequence[FragmentNode | PlanNode] | None:
         """The nodes in plan order, as the graph rules read them."""
         return None if self.order is None else self.order.nodes
-
-    @property
-    def is_full_plan(self) -> bool:
-        """Whether the execution-plan rules apply, not only those of a fragment."""
-        return self.kind in ("execution-plan", "bundle")

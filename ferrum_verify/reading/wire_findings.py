@@ -46,6 +46,48 @@ _EXPECTED_TYPES = {
 }
 
 
+_VARIANT = (UNKNOWN_VARIANT, "{where} is {variant}, where only {choices} {are} known.")
+_TOTAL = (
+    U128,
+    "{where} is {told}, where a number below 2^128 belongs as text, in its shortest decimal form.",
+)
+_WRONG_TYPE = (TYPE, "{where} is {told}, where {expected} belongs.")
+_OUT_OF_PLACE = (TYPE, "{where} is {told}, which cannot stand there.")
+_SENTENCES: dict[str, tuple[Rule, str]] = {
+    "extra_forbidden": (UNKNOWN_FIELD, "{where} is no field that the engine knows."),
+    "missing": (MISSING_FIELD, "{where} is missing."),
+    "greater_than_equal": (RANGE, "{where} is {actual}, where the least value is {least}."),
+    "less_than_equal": (RANGE, "{where} is {actual}, where the largest value is {largest}{width}."),
+    "fingerprint": (
+        FINGERPRINT,
+        "{where} is {actual}, where a fingerprint has 64 lowercase hex digits.",
+    ),
+    "identity": (
+        IDENTITY,
+        "{where} is {actual}, where a name has 1 to 160 letters, digits and . _ - : / of ASCII.",
+    ),
+    "literal_error": _VARIANT,
+    "union_tag_invalid": _VARIANT,
+    "union_tag_not_found": (
+        TYPE,
+        "{where} is {actual}, where a text or an object with one key belongs.",
+    ),
+    "u128_text": _TOTAL,
+    "u128_range": _TOTAL,
+    "contract_version": (CONTRACT_VERSION, "{where} has another contract version than 1.0."),
+    "span_overflow": (SPAN, "The smallest count of tokens that {where} permits passes u64."),
+    "boundary_overflow": (
+        SPAN,
+        "The smallest prefix and suffix that {where} permits pass u64 together.",
+    ),
+    "inputs_overlap": (
+        OVERLAPPING_INPUTS,
+        "{where} names one input as two of token, conditioning and output-only input.",
+    ),
+}
+"""The rule and the sentence of each type of fault; ``_judge`` gives the words in braces."""
+
+
 def finding_of(fault: WireFault, base: str = "") -> Finding:
     """The finding that states a fault in one sentence."""
     declared = declaration_finding(fault)
@@ -56,59 +98,25 @@ def finding_of(fault: WireFault, base: str = "") -> Finding:
 
 
 def _judge(fault: WireFault) -> tuple[Rule, str]:
-    where = _place(fault)
-    actual = quoted(fault.value)
-    match fault.type:
-        case "extra_forbidden":
-            return UNKNOWN_FIELD, f"{where} is no field that the engine knows."
-        case "missing":
-            return MISSING_FIELD, f"{where} is missing."
-        case "greater_than_equal":
-            return RANGE, f"{where} is {actual}, where the least value is {fault.context['ge']}."
-        case "less_than_equal":
-            largest = fault.context["le"]
-            width = f" ({_WIDTHS[largest]})" if largest in _WIDTHS else ""
-            return RANGE, f"{where} is {actual}, where the largest value is {largest}{width}."
-        case "string_pattern_mismatch":
-            if "0-9a-f" in str(fault.context.get("pattern")):
-                return (
-                    FINGERPRINT,
-                    f"{where} is {actual}, where a fingerprint has 64 lowercase hex digits.",
-                )
-            return (
-                IDENTITY,
-                f"{where} is {actual}, where a name has 1 to 160 letters, digits and . _ - : / "
-                f"of ASCII.",
-            )
-        case "literal_error" | "union_tag_invalid":
-            return (
-                UNKNOWN_VARIANT,
-                f"{where} is {_variant(fault)}, where only {_choices(fault.context)} "
-                f"{'is' if _is_single(fault.context) else 'are'} known.",
-            )
-        case "union_tag_not_found":
-            return TYPE, f"{where} is {actual}, where a text or an object with one key belongs."
-        case "u128_text" | "u128_range":
-            return (
-                U128,
-                f"{where} is {_number_or_text(fault.value)}, where a number below 2^128 belongs "
-                f"as text, in its shortest decimal form.",
-            )
-        case "contract_version":
-            return CONTRACT_VERSION, f"{where} has another contract version than 1.0."
-        case "span_overflow":
-            return SPAN, f"The smallest count of tokens that {where} permits passes u64."
-        case "boundary_overflow":
-            return SPAN, f"The smallest prefix and suffix that {where} permits pass u64 together."
-        case "inputs_overlap":
-            return (
-                OVERLAPPING_INPUTS,
-                f"{where} names one input as two of token, conditioning and output-only input.",
-            )
-    expected = _EXPECTED_TYPES.get(fault.type)
-    if expected is None:
-        return TYPE, f"{where} is {_number_or_text(fault.value)}, which cannot stand there."
-    return TYPE, f"{where} is {_number_or_text(fault.value)}, where {expected} belongs."
+    choices = str(fault.context.get("expected_tags") or fault.context.get("expected", ""))
+    largest = fault.context.get("le")
+    words = {
+        "where": _place(fault),
+        "actual": quoted(fault.value),
+        "told": _number_or_text(fault.value),
+        "variant": _variant(fault),
+        "choices": choices.replace("'", '"'),
+        "are": "are" if "," in choices or " or " in choices else "is",
+        "least": fault.context.get("ge"),
+        "largest": largest,
+        "width": f" ({_WIDTHS[largest]})" if largest in _WIDTHS else "",
+        "expected": _EXPECTED_TYPES.get(fault.type),
+    }
+    kind = fault.type
+    if kind == "string_pattern_mismatch":
+        kind = "fingerprint" if "0-9a-f" in str(fault.context.get("pattern")) else "identity"
+    rule, sentence = _SENTENCES.get(kind, _WRONG_TYPE if words["expected"] else _OUT_OF_PLACE)
+    return rule, sentence.format_map(words)
 
 
 def _place(fault: WireFault) -> str:
@@ -123,15 +131,6 @@ def _variant(fault: WireFault) -> str:
     if isinstance(fault.value, dict) and len(fault.value) == 1:
         return f"an object {{{quoted(next(iter(fault.value)))}: …}}"
     return _number_or_text(fault.value)
-
-
-def _choices(context: dict[str, Any]) -> str:
-    return str(context.get("expected_tags") or context.get("expected", "")).replace("'", '"')
-
-
-def _is_single(context: dict[str, Any]) -> bool:
-    choices = _choices(context)
-    return "," not in choices and " or " not in choices
 
 
 def _number_or_text(value: Any) -> str:

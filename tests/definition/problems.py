@@ -121,6 +121,10 @@ def descriptors(draw: DrawFn, name: str, node_ids: list[str], near_overflow: boo
         alike = draw(st.sampled_from([True] * 7 + [False]))
         storage = row["storage"] | {"profile": LINEAR}
         return row | {"alignment_bytes": 16, "storage": storage} if alike else row
+    return _value(draw, row, sort, plain)
+
+
+def _value(draw: DrawFn, row: Json, sort: str, plain: bool) -> Json:
     storage = row["storage"] | {"logical_layout_fingerprint": CONTIGUOUS_LAYOUT}
     row |= {"kind": "value", "storage": storage, "element_type": "f16"}
     if plain:

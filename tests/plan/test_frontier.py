@@ -58,6 +58,7 @@ def plan(
     rows: list[list[str]],
     mode: str,
     usable: int,
+    *,
     static: int = 0,
     sequences: int = MOST_SEQUENCES,
 ) -> MemoryPlan:
