@@ -36,7 +36,7 @@ def main() -> None:
     """Audit two plans, compare two catalogs, and take pictures of what the reports show."""
     chromium = shutil.which("chromium")
     if chromium is None:
-        sys.exit("There is no Chromium: run tests/browser/install-chromium.sh.")
+        sys.exit("There is no Chromium: `make chromium` installs it.")
     os.chdir(tempfile.mkdtemp())
     write("decoder-32", models.decoder(32), "fenced")
     write("qwen3.5-4b", models.problem("qwen3.5-4b", layers=4), "concurrent")

@@ -5,8 +5,25 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ferrum_verify.contracts import check_rules, plan_rules
-from ferrum_verify.contracts import rules as change_rules
+from ferrum_verify.contracts import (
+    catalog_changes,
+    changed_lists,
+    check,
+    checkpoint_changes,
+    compare,
+    compatible,
+    operation_changes,
+    plan_changes,
+    plan_checkpoint,
+    plan_memory,
+    plan_providers,
+    program_checks,
+    provider_changes,
+    reach_checks,
+    selectability,
+    state_ports,
+    workspace_limits,
+)
 from ferrum_verify.findings import Family, Rule
 from ferrum_verify.reading import checkpoint_wire, wire
 from ferrum_verify.rules import (
@@ -75,9 +92,23 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         program_names,
         program_provenance,
         policy_provenance,
-        check_rules,
-        change_rules,
-        plan_rules,
+        check,
+        program_checks,
+        state_ports,
+        reach_checks,
+        workspace_limits,
+        compare,
+        catalog_changes,
+        selectability,
+        provider_changes,
+        checkpoint_changes,
+        operation_changes,
+        changed_lists,
+        compatible,
+        plan_changes,
+        plan_providers,
+        plan_checkpoint,
+        plan_memory,
     ),
     "integrity": (integrity, source_integrity, proof),
 }

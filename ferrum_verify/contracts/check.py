@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from ferrum_verify.contracts import check_rules
-from ferrum_verify.contracts.program_checks import (
-    excluded_ports,
-    program_findings,
-    usable_profiles,
-)
+from ferrum_verify.contracts.examples import LINEAR, checked
+from ferrum_verify.contracts.names import code
+from ferrum_verify.contracts.program_checks import program_findings
+from ferrum_verify.contracts.program_uses import excluded_ports, usable_profiles
 from ferrum_verify.contracts.reach_checks import reach_findings
 from ferrum_verify.contracts.sources import (
     PlanSource,
@@ -21,7 +19,7 @@ from ferrum_verify.contracts.sources import (
     read_program,
 )
 from ferrum_verify.contracts.workspace_limits import ceilings_of, workspace_findings
-from ferrum_verify.findings import pointer
+from ferrum_verify.findings import Rule, pointer
 from ferrum_verify.limits import Limits
 from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.report.model import DocumentReport, Report, verdict_of
@@ -113,6 +111,34 @@ def _own_findings(source: CatalogSource) -> Iterator[Finding]:
     yield from source_integrity.check(source.alone)
 
 
+POLICY_PROFILE = Rule(
+    id="contract.policy-profile-unknown",
+    summary="The device offers each storage profile that the policy lists.",
+    why="An entry that it does not offer never takes effect; most likely the policy was written "
+    "for another device.",
+    fix="List only profiles of the device.",
+    source="docs/format.md, «Provider contracts»",
+    severity="warning",
+    example=checked(
+        {
+            "/policy/memory/dynamic_storage_profile_order/-": {
+                "allocator": {"fixed_block_arena": {"block_bytes": 512}},
+                "view": "contiguous",
+            }
+        }
+    ),
+)
+POLICY_EXCLUDES = Rule(
+    id="contract.policy-excludes-provider",
+    summary="The policy allows some storage that a provider accepts, at each of its ports.",
+    why="Otherwise the provider can never be selected under the policy.",
+    fix="Add the provider's storage to `dynamic_storage_profile_order`.",
+    source="docs/format.md, «Provider contracts»",
+    severity="note",
+    example=checked({"/policy/memory/dynamic_storage_profile_order": [LINEAR]}),
+)
+
+
 def _policy_findings(
     catalog: CapabilityCatalog,
     policy: RuntimePolicy,
@@ -122,15 +148,15 @@ def _policy_findings(
     device, granted = catalog.device, policy.memory
     if granted.capacity_bytes > device.total_memory_bytes:
         yield POLICY_EXCEEDS_DEVICE.finding(
-            f"Policy {policy.policy_id} grants {granted.capacity_bytes:,} bytes, and device "
-            f"{device.id} has {device.total_memory_bytes:,}.",
+            f"Policy {code(policy.policy_id)} grants {granted.capacity_bytes:,} bytes, and device "
+            f"{code(device.id)} has {device.total_memory_bytes:,}.",
             pointer(place, "device", "total_memory_bytes"),
         )
     for profile in dict.fromkeys(granted.dynamic_storage_profile_order):
         if profile not in device.dynamic_storage_profiles:
-            yield check_rules.POLICY_PROFILE.finding(
-                f"Policy {policy.policy_id} lists {describe_profile(profile)}, which device "
-                f"{device.id} does not offer.",
+            yield POLICY_PROFILE.finding(
+                f"Policy {code(policy.policy_id)} lists {describe_profile(profile)}, which device "
+                f"{code(device.id)} does not offer.",
                 pointer(place, "device", "dynamic_storage_profiles"),
                 actual=profile.to_wire(),
             )
@@ -141,9 +167,9 @@ def _policy_findings(
                 continue  # it is excluded whatever the policy says
             if ports := list(excluded_ports(provider, usable)):
                 where = ", ".join(f"{role} {ordinal}" for role, ordinal in ports)
-                yield check_rules.POLICY_EXCLUDES.finding(
-                    f"Policy {policy.policy_id} allows no storage that {provider.provider_id} of "
-                    f"{operation_id} accepts at {where}.",
+                yield POLICY_EXCLUDES.finding(
+                    f"Policy {code(policy.policy_id)} allows no storage that "
+                    f"{code(provider.provider_id)} of {code(operation_id)} accepts at {where}.",
                     pointer(place, "providers", operation_id, position),
                 )
 

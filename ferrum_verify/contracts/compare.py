@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ferrum_verify.contracts.catalog_changes import catalog_changes, providers_by_id
+from ferrum_verify.contracts.catalog_changes import IDENTITY_CHANGED, catalog_changes
+from ferrum_verify.contracts.examples import ZERO, with_plan
 from ferrum_verify.contracts.plan_changes import plan_changes, plan_under_head
-from ferrum_verify.contracts.plan_rules import OTHER_CATALOG
-from ferrum_verify.contracts.rules import IDENTITY_CHANGED
+from ferrum_verify.contracts.providers import providers_by_id
 from ferrum_verify.contracts.sources import read_plans, read_sound_catalog
-from ferrum_verify.findings import pointer
+from ferrum_verify.findings import Rule, pointer
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.limits import Limits
 from ferrum_verify.plan.canonical import ordered_fingerprint
@@ -106,6 +106,18 @@ def _catalog_report(
     )
 
 
+OTHER_CATALOG = Rule(
+    id="contract.plan-of-another-catalog",
+    summary="A plan that is judged was compiled under BASE or under HEAD.",
+    why="A plan of another catalog is judged as if it were rebuilt on BASE, which may already "
+    "differ from what runs.",
+    fix="Give the plan that was compiled under BASE.",
+    source="docs/format.md, «Provider contracts»",
+    severity="warning",
+    example=with_plan({"/plan/payload/capability_catalog_fingerprint": ZERO}),
+)
+
+
 def _plan_report(
     given: _Given, old: CatalogSource, new: CatalogSource, limits: Limits | None
 ) -> DocumentReport:
@@ -158,7 +170,6 @@ def _comparison(old: CatalogSource, new: CatalogSource, judged: PlanChanges | No
     return Comparison(
         base=old.loaded.source,
         head=new.loaded.source,
-        base_catalog=old.catalog,
         head_catalog=new.catalog,
         before=None if before is None else before.to_wire(),
         after=None if after is None else after.to_wire(),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.contracts import check_rules, plan_rules
-from ferrum_verify.contracts.catalog_changes import provider_pairs
+from ferrum_verify.contracts.checkpoint_changes import changed_spans
 from ferrum_verify.contracts.claims import bounded_growth, bounded_size, containment, discharge
 from ferrum_verify.contracts.growth import largest_growth
-from ferrum_verify.contracts.plan_memory import changed_claims, limits_of
-from ferrum_verify.contracts.provider_changes import changed_spans
+from ferrum_verify.contracts.plan_checkpoint import BOUNDARY_LOST
+from ferrum_verify.contracts.plan_memory import MEMORY_GREW, changed_claims, limits_of
+from ferrum_verify.contracts.providers import provider_pairs
 from ferrum_verify.contracts.spans import smallest_refused
 from ferrum_verify.contracts.workspace_limits import (
+    WORKSPACE_EXCEEDS,
     ceilings_of,
     claim_of,
     fits,
@@ -91,7 +92,7 @@ def _workspace_questions(
             claim,
             limit,
             fitting,
-            check_rules.WORKSPACE_EXCEEDS,
+            WORKSPACE_EXCEEDS,
             workspace.place,
         )
 
@@ -125,7 +126,7 @@ def _boundary_questions(before: Support, after: Support, place: str) -> Iterator
                 smallest_refused(
                     getattr(base.boundaries, side), getattr(head.boundaries, side), limit
                 ),
-                plan_rules.BOUNDARY_LOST,
+                BOUNDARY_LOST,
                 place,
                 limit,
             )
@@ -146,7 +147,7 @@ def _growth_questions(plan: PlanSource, rebuilt: PlanSource) -> Iterator[Questio
             claim.head,
             growth.at_most,
             limits,
-            plan_rules.MEMORY_GREW,
+            MEMORY_GREW,
             claim.place,
         )
 

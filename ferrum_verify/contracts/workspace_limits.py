@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ferrum_verify.contracts import check_rules
+from ferrum_verify.contracts.examples import ESTIMATE, checked
 from ferrum_verify.contracts.growth import Claim
+from ferrum_verify.contracts.names import code, codes
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.demand import BoundedShapeBuckets, bind
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.findings import pointer
+from ferrum_verify.findings import Rule, pointer
 from ferrum_verify.plan.sizes import UNIT, describe, maximal_shape
 from ferrum_verify.rules import estimates
-from ferrum_verify.rules.checkpoint_causes import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -47,7 +47,7 @@ class Workspaces:
     @property
     def name(self) -> str:
         """What they are called in a message."""
-        return f"the {self.part} workspace of {self.provider_id} ({listed(self.nodes)})"
+        return f"the {self.part} workspace of {code(self.provider_id)} ({codes(self.nodes)})"
 
 
 def ceilings_of(plan: PlanSource, policy: RuntimePolicy | None) -> Ceilings:
@@ -97,6 +97,17 @@ def claim_of(
     return Claim(demand, workspace.estimate.alignment_bytes, profile)
 
 
+WORKSPACE_STORAGE = Rule(
+    id="contract.workspace-storage",
+    summary="A workspace estimate accepts some storage that the device offers and the policy "
+    "allows.",
+    why="Otherwise the workspace can never be placed, so the provider can not run.",
+    fix="Accept one of the device's storage profiles.",
+    source="docs/format.md, «Workspace estimates»",
+    example=checked({f"{ESTIMATE}/scratch/storage/accepted_profiles": []}),
+)
+
+
 def workspace_findings(
     plan: PlanSource, ceilings: Ceilings, usable_profiles: Sequence[StorageProfile]
 ) -> Iterator[Finding]:
@@ -104,7 +115,7 @@ def workspace_findings(
     for workspace in workspaces_of(plan):
         claim = claim_of(workspace, ceilings, usable_profiles)
         if claim is None:
-            yield check_rules.WORKSPACE_STORAGE.finding(
+            yield WORKSPACE_STORAGE.finding(
                 f"Of the storage that may be used, {workspace.name} accepts none.",
                 pointer(workspace.place, "storage"),
             )
@@ -121,10 +132,33 @@ def fits(claim: Claim, limit: int) -> bool | None:
         return None
 
 
+WORKSPACE_FORMULA = Rule(
+    id="contract.workspace-formula",
+    summary="A workspace formula has a size at all shapes within the policy's limits.",
+    why="The engine computes in 64 bits, and refuses a size of 0 bytes or one that passes them.",
+    fix="Correct the formula, or lower the policy's ceilings.",
+    source="docs/format.md, «Workspace estimates» and «Sizes»",
+    judgment="safety",
+    example=checked(
+        {f"{ESTIMATE}/scratch/size_formula/affine/bytes_per_token": 18446744073709551615}
+    ),
+)
+WORKSPACE_EXCEEDS = Rule(
+    id="contract.workspace-exceeds-policy",
+    summary="One workspace alone fits the bytes that the policy leaves, at all shapes within its "
+    "limits.",
+    why="The policy otherwise admits batches that can never run.",
+    fix="Lower the formula or the policy's ceilings, or grant more memory.",
+    source="docs/format.md, «Workspace estimates» and «Sizes»",
+    judgment="safety",
+    example=checked({f"{ESTIMATE}/scratch/size_formula/affine/bytes_per_token": 65536}),
+)
+
+
 def _size_findings(workspace: Workspaces, claim: Claim, ceilings: Ceilings) -> Iterator[Finding]:
     place = pointer(workspace.place, "size_formula")
     if isinstance(claim.demand, BoundedShapeBuckets) and not claim.demand.buckets:
-        yield check_rules.WORKSPACE_FORMULA.finding(
+        yield WORKSPACE_FORMULA.finding(
             f"The size of {workspace.name} has no bucket, so it is not defined at any shape.", place
         )
         return
@@ -132,7 +166,7 @@ def _size_findings(workspace: Workspaces, claim: Claim, ceilings: Ceilings) -> I
         claim.bytes_at(UNIT)
     except SizeError as error:
         passes = "passes u64" in str(error)
-        yield check_rules.WORKSPACE_FORMULA.finding(
+        yield WORKSPACE_FORMULA.finding(
             f"At {describe(UNIT)}, the size of {workspace.name} {error}.",
             place,
             counterexample=ShapeCounterexample(UNIT, overflow=True) if passes else None,
@@ -140,7 +174,7 @@ def _size_findings(workspace: Workspaces, claim: Claim, ceilings: Ceilings) -> I
         return
     overflow = _smallest(claim, lambda shape: _bytes(claim, shape) is None)
     if overflow is not None:
-        yield check_rules.WORKSPACE_FORMULA.finding(
+        yield WORKSPACE_FORMULA.finding(
             f"At {describe(overflow)}, which the ceilings allow, the size of {workspace.name} "
             "passes u64.",
             place,
@@ -151,7 +185,7 @@ def _size_findings(workspace: Workspaces, claim: Claim, ceilings: Ceilings) -> I
     large = _smallest(claim, lambda shape: claim.bytes_at(shape) > usable)
     if large is not None:
         size = claim.bytes_at(large)
-        yield check_rules.WORKSPACE_EXCEEDS.finding(
+        yield WORKSPACE_EXCEEDS.finding(
             f"At {describe(large)}, which the ceilings allow, {workspace.name} takes {size:,} "
             f"bytes of the {usable:,} usable ones.",
             place,

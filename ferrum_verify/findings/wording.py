@@ -70,7 +70,7 @@ def compared_values(finding: Finding) -> list[tuple[str, str]]:
     return [
         (name, value_text(value))
         for name, value in (("expected", expected), ("found", actual))
-        if value is not None
+        if value is not None and value != {}
     ]
 
 

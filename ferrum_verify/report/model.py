@@ -91,7 +91,6 @@ class Comparison:
 
     base: str
     head: str
-    base_catalog: CapabilityCatalog
     head_catalog: CapabilityCatalog
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None

@@ -16,7 +16,7 @@ from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.plan.sizes import is_power_of_two
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ferrum_verify.documents.catalog import (
         CapabilityCatalog,
@@ -269,8 +269,8 @@ def _check_provider(
         yield from _check_state_ports(provider, provider.checkpoint_capability, operation, place)
     if reasons := list(_obstacles(provider, operation, offered)):
         yield UNSELECTABLE.finding(
-            f"{name} of {operation_id} can never be selected on device {offered.device_id}: "
-            f"{'; '.join(reasons)}.",
+            f"Provider `{provider.provider_id}` of `{operation_id}` can never be selected on "
+            f"device `{offered.device_id}`: {'; '.join(reasons)}.",
             place,
         )
 
@@ -323,13 +323,13 @@ def _obstacles(
     provider: Provider, operation: Operation | None, offered: DeviceOffers
 ) -> Iterator[str]:
     if provider.device_id != offered.device_id:
-        yield f"it is for device {provider.device_id}"
+        yield f"it is for device `{provider.device_id}`"
     own = set(provider.capabilities)
     if foreign := sorted(own - offered.capabilities):
-        yield f"the device lacks {', '.join(foreign)}"
+        yield f"the device lacks {_quoted(foreign)}"
     if operation is not None:
         if missing := sorted(set(operation.provider.required_capabilities) - own):
-            yield f"it lacks {', '.join(missing)}, which the operation requires"
+            yield f"it lacks {_quoted(missing)}, which the operation requires"
         minimum, version = operation.provider.minimum_version, provider.version
         if (version.major, version.minor) < (minimum.major, minimum.minor):
             yield (
@@ -340,3 +340,7 @@ def _obstacles(
         accepted = port.storage.accepted_profiles
         if not any(profile.blocks in offered.profiles for profile in accepted):
             yield f"the device offers no storage that it accepts at {port.role} {port.ordinal}"
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from ferrum_verify.contracts.checkpoint_changes import PREFIX_NARROWED
 from ferrum_verify.contracts.claims import (
     Question,
     bounded_size,
@@ -13,7 +14,6 @@ from ferrum_verify.contracts.claims import (
     discharge,
 )
 from ferrum_verify.contracts.growth import Claim
-from ferrum_verify.contracts.rules import PREFIX_NARROWED
 from ferrum_verify.contracts.spans import smallest_refused
 from ferrum_verify.derive.spans import merge_spans
 from ferrum_verify.documents.checkpoint import TokenSpan

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from ferrum_verify.contracts.growth import Claim, largest_growth, refused_shape
-from ferrum_verify.contracts.plan_rules import MEMORY_GREW
+from ferrum_verify.contracts.plan_memory import MEMORY_GREW
 from ferrum_verify.counterexamples import Shape
 from ferrum_verify.documents.demand import (
     ActualSequences,

@@ -10,21 +10,25 @@ import pytest
 from ferrum_verify.catalogue import catalogue
 from ferrum_verify.catalogue.examples import report_of
 from ferrum_verify.counterexamples import SpanCounterexample
-from ferrum_verify.report.html.comparison import effect_of
+from ferrum_verify.report.html.comparison import effect_of, kind_of
 from ferrum_verify.report.html.ticks import Row, Span, span_ticks, tick_rows
+from tests.contracts.compatible_changes import COMPATIBLE_CHANGES
+from tests.examples import report_of_rule
 from tests.report.comparisons import breaking_comparison
 from tests.report.pages import page_of
 from tests.report.test_html import assert_closed_off
 
 if TYPE_CHECKING:
-    from ferrum_verify.findings import Rule
+    from ferrum_verify.findings import Example
 
 EFFECTS = ("breaking", "undecided", "compatible", "identity")
-CHANGES = [
-    rule
+CHANGES = {
+    rule.id.partition(".")[2]: rule.example
     for rule in catalogue().values()
     if rule.example is not None and rule.example.command == "contracts compare"
-]
+}
+CHANGES |= COMPATIBLE_CHANGES
+del CHANGES["compatible-change"]
 
 
 def table_of(html: str, name: str) -> str:
@@ -64,10 +68,9 @@ def test_changes_stand_with_their_provider_under_their_effect() -> None:
     assert "HEAD against BASE" in page.text
 
 
-@pytest.mark.parametrize("rule", CHANGES, ids=lambda rule: rule.id)
-def test_every_kind_of_change_has_its_place_in_the_table(rule: Rule) -> None:
-    assert rule.example is not None
-    report = report_of(rule.example)
+@pytest.mark.parametrize(("kind", "example"), CHANGES.items(), ids=CHANGES.keys())
+def test_every_kind_of_change_has_its_place_in_the_table(kind: str, example: Example) -> None:
+    report = report_of(example)
     page = page_of(report)
     assert_closed_off(page)
     (catalog, *plans) = report.documents
@@ -78,8 +81,8 @@ def test_every_kind_of_change_has_its_place_in_the_table(rule: Rule) -> None:
         [finding for finding in catalog.findings if finding.family == "contract"]
     )
     assert not [name for name in changes if name.startswith("catalog ")]
-    if rule.id in {finding.rule for finding in catalog.findings}:
-        assert any(rule.id.partition(".")[2].replace("-", " ") in cell for cell in said)
+    if kind in {kind_of(finding) for finding in catalog.findings}:
+        assert any(kind.replace("-", " ") in cell for cell in said)
     known = [plan.comparison for plan in plans if plan.comparison is not None]
     assert len(known) == len(plans)
     assert page.text.count("Checkpoints before and after") == len(
@@ -89,15 +92,14 @@ def test_every_kind_of_change_has_its_place_in_the_table(rule: Rule) -> None:
 
 def test_effects_follow_the_severity() -> None:
     effects = {}
-    for rule in CHANGES:
-        assert rule.example is not None
-        for finding in report_of(rule.example).documents[0].findings:
-            effects[finding.rule] = effect_of(finding)
-    assert effects["contract.prefix-narrowed"] == "breaking"
-    assert effects["contract.prefix-widened"] == "compatible"
-    assert effects["contract.span-restated"] == "identity"
-    assert effects["contract.identity-changed"] == "identity"
-    assert effects["contract.operation-unclear"] == "undecided"
+    for example in CHANGES.values():
+        for finding in report_of(example).documents[0].findings:
+            effects[kind_of(finding)] = effect_of(finding)
+    assert effects["prefix-narrowed"] == "breaking"
+    assert effects["prefix-widened"] == "compatible"
+    assert effects["span-restated"] == "identity"
+    assert effects["identity-changed"] == "identity"
+    assert effects["operation-unclear"] == "undecided"
 
 
 def test_checkpoints_stand_side_by_side() -> None:
@@ -171,9 +173,8 @@ def test_a_span_of_one_catalog_is_told_in_words() -> None:
 
 
 def test_growth_is_no_limit_that_is_passed() -> None:
-    rule = catalogue()["contract.plan-memory-growth"]
-    assert rule.example is not None
-    shown: list[Any] = page_of(report_of(rule.example)).data[1]["counterexamples"]
+    report = report_of_rule("contract.plan-memory-growth")
+    shown: list[Any] = page_of(report).data[1]["counterexamples"]
     assert [each["words"] for each in shown if each["kind"] == "shape"] == [
         ["HEAD takes", "BASE took"]
     ]

@@ -278,8 +278,8 @@ def test_catalogs_alone(pointer: str, value: Any, rule: str) -> None:
     ("pointer", "value", "reason"),
     [
         ("version/major", 0, "requires at least 1.0"),
-        ("capabilities", [], "lacks capability.compute"),
-        ("capabilities", ["capability.compute", "capability.x"], "device lacks capability.x"),
+        ("capabilities", [], "lacks `capability.compute`"),
+        ("capabilities", ["capability.compute", "capability.x"], "device lacks `capability.x`"),
         (
             "dynamic_storage_bindings/0/storage/accepted_profiles",
             [],

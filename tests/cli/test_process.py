@@ -13,7 +13,7 @@ import pytest
 
 from ferrum_verify.catalogue.samples import sample
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "ferrum_verify"]
 PIPE = subprocess.PIPE
 

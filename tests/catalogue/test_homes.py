@@ -24,7 +24,7 @@ def test_each_rule_is_stated_in_its_file() -> None:
     [
         ("slot.not-derived", "ferrum_verify/rules/slot.py"),
         ("wire.state-ports", "ferrum_verify/reading/checkpoint_wire.py"),
-        ("contract.plan-boundary-lost", "ferrum_verify/contracts/plan_rules.py"),
+        ("contract.plan-boundary-lost", "ferrum_verify/contracts/plan_checkpoint.py"),
     ],
 )
 def test_explain_names_the_file(rule: str, file: str, capsys: pytest.CaptureFixture[str]) -> None:
