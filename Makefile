@@ -36,9 +36,9 @@ prove: $(VENV)/developed
 bench: $(VENV)/developed
 	$(BIN)/python -m benchmarks
 
-# The rule pages, from the rules.
+# The list of rules in docs/rules.md, and a page for each in docs/rules/, which git ignores.
 rules: $(VENV)/developed
-	$(BIN)/python -m ferrum_verify.cli.rule_pages docs/rules
+	$(BIN)/python -m ferrum_verify.cli.rule_pages docs
 
 # Installs what the browser tests drive through apt-get, as root; `make test` skips them without it.
 chromium:

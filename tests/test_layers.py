@@ -80,6 +80,13 @@ def test_the_tests_stand_in_folders_of_the_rooms_names() -> None:
         assert folder in rooms | BESIDE_THE_ROOMS | {"test_layers.py"}, path
 
 
+def test_whoever_checks_counterexamples_stands_alone() -> None:
+    own = {module for module in INSIDE if room_of(module) == "counterexamples"}
+    for module in own:
+        assert imported(MODULES[module].read_text(encoding="utf-8")) <= own, module
+    assert "ferrum_verify.counterexamples.checking" in own
+
+
 def test_no_files_go_in_circles() -> None:
     graph: nx.DiGraph[str] = nx.DiGraph(
         (module, name)

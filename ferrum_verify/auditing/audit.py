@@ -14,6 +14,7 @@ from ferrum_verify.plan.sharing import EXECUTIONS
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.report.model import DocumentReport, Report, SlotReport, verdict_of
+from ferrum_verify.report.shown import gate, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,7 +104,7 @@ def _audit(
         )
     doubts = tuple(finding.location for finding in findings)
     subject, faults, facts = judge(subject, execution, doubts)
-    findings += faults
+    findings += shown(faults, gate(loaded.value, execution))
     judged = time.perf_counter()
     obligations = None
     interrupted = False

@@ -10,13 +10,13 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.prove import second_opinion
 from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.export import second_opinions, write_obligations
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.report.model import Obligations
+from ferrum_verify.report.shown import gate
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
 from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
@@ -24,7 +24,7 @@ from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ferrum_verify.counterexamples import Counterexample, Execution
+    from ferrum_verify.counterexamples import Execution
     from ferrum_verify.findings import Finding
     from ferrum_verify.limits import Proving
     from ferrum_verify.prove.obligation import Obligation
@@ -66,10 +66,7 @@ def prove_subject(
     if plan is None:
         return None
 
-    def accepts(counterexample: Counterexample) -> bool:
-        return check_counterexample(document, counterexample, execution)
-
-    proof = prove(claims_of(plan), proving.limits, accepts, observe)
+    proof = prove(claims_of(plan), proving.limits, gate(document, execution), observe)
     if proving.smt2 is not None:
         write_obligations(proof.verdicts, proving.smt2)
     return ProofReport(

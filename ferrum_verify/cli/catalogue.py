@@ -40,14 +40,18 @@ def rules(family: str | None, format_name: str, output: Path | None) -> int:
 
 
 @click.command
-@click.argument("rule", shell_complete=lambda *asked: _completions(asked[-1]))
+@click.argument("rule", required=False, shell_complete=lambda *asked: _completions(asked[-1]))
+@click.option("--all", "every", is_flag=True, help="Explain every rule, one after the other.")
 @OUTPUT_OPTION
-def explain(rule: str, output: Path | None) -> int:
+def explain(rule: str | None, every: bool, output: Path | None) -> int:
     """Explain RULE: what it checks, why it matters, how to fix a breach, and an example."""
-    found = catalogue().get(rule)
-    if found is None:
+    if (rule is None) != every:
+        raise click.UsageError("Name a rule, or give --all for every one.")
+    if rule is not None and rule not in catalogue():
         raise click.UsageError(f"There is no rule {rule}. {_suggestion(rule, catalogue().keys())}")
-    emit(rule_page(found, screen_of(sys.stdout, output)), output)
+    chosen = catalogue().values() if rule is None else [catalogue()[rule]]
+    screen = screen_of(sys.stdout, output)
+    emit("\n\n".join(rule_page(each, screen) for each in chosen), output)
     return 0
 
 

@@ -14,7 +14,7 @@ from ferrum_verify.deriving.plans import compile_program_bindings, derive_memory
 from ferrum_verify.findings.errors import FerrumVerifyError
 from ferrum_verify.findings.wording import printable
 from ferrum_verify.plan.canonical import canonical_bytes
-from ferrum_verify.reading.wire import UNREADABLE
+from ferrum_verify.reading.parse import UNREADABLE
 from ferrum_verify.report.text import render_findings
 
 if TYPE_CHECKING:

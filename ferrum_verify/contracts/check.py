@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ferrum_verify.contracts.examples import LINEAR, checked
 from ferrum_verify.contracts.names import code
@@ -13,19 +13,19 @@ from ferrum_verify.contracts.reach_checks import reach_findings
 from ferrum_verify.contracts.sources import (
     PlanSource,
     catalog_source,
+    read_beside,
     read_one,
     read_plans,
-    read_policy,
-    read_program,
 )
 from ferrum_verify.contracts.workspace_limits import ceilings_of, workspace_findings
 from ferrum_verify.findings import Rule, pointer
 from ferrum_verify.limits import Limits
 from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.report.model import DocumentReport, Report, verdict_of
+from ferrum_verify.report.shown import gate, shown
 from ferrum_verify.rules import declarations, source_integrity
-from ferrum_verify.rules.capacity import POLICY_EXCEEDS_DEVICE
-from ferrum_verify.rules.declarations import obstacles
+from ferrum_verify.rules.capacity_grant import POLICY_EXCEEDS_DEVICE
+from ferrum_verify.rules.provider_declarations import obstacles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,8 +66,9 @@ def check_contracts(
     if source is None:
         return Report(execution="fenced", documents=(_malformed(read),))
     findings = list(read.findings)
-    model = source.subject.program if program is None else read_program(program)
-    rules = source.subject.policy if policy is None else read_policy(policy)
+    with_program = source.subject if program is None else read_beside(program, "program")
+    with_policy = source.subject if policy is None else read_beside(policy, "policy")
+    model, rules = with_program.program, with_policy.policy
     given = list(read_plans(plans))
     started = time.perf_counter()
     usable = usable_profiles(source.catalog, rules)
@@ -77,7 +78,10 @@ def check_contracts(
     if model is not None:
         findings += program_findings(source.catalog, model, usable, source.place)
     findings += reach_findings(source.catalog, model, rules, usable, source.place)
-    held = _Workspaces(usable, rules, limits if prove else None)
+    raw = {"catalog": source.raw}
+    raw |= {"program": with_program.raw["program"]} if model is not None else {}
+    raw |= {"policy": with_policy.raw["policy"]} if rules is not None else {}
+    held = _Workspaces(usable, rules, limits if prove else None, raw)
     documents = [_report(source.loaded, source.subject, findings, held, started)]
     documents += [
         _report(plan.loaded, plan.subject, [], held, time.perf_counter()) for plan in given
@@ -103,6 +107,8 @@ class _Workspaces(NamedTuple):
     usable: tuple[StorageProfile, ...]
     policy: RuntimePolicy | None
     limits: Limits | None
+    raw: dict[str, Any]
+    """The JSON of the catalog, and of program and policy where they are at hand."""
 
 
 def _own_findings(source: CatalogSource) -> Iterator[Finding]:
@@ -186,6 +192,8 @@ def _report(
     if plan is not None:
         ceilings = ceilings_of(plan, held.policy)
         findings += workspace_findings(plan, ceilings, held.usable)
+    document = held.raw if plan is None else held.raw | {"plan": subject.raw["plan"]}
+    findings = list(shown(findings, gate(document)))
     checked = time.perf_counter()
     obligations = None
     if held.limits is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ferrum_verify.contracts.changed_lists import missing_from
 from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.examples import CONTRACT, PREFIX, changed
 from ferrum_verify.contracts.names import code
-from ferrum_verify.contracts.spans import smallest_refused, span_counterexample, span_words
+from ferrum_verify.contracts.spans import constraint_of, smallest_refused, span_words
+from ferrum_verify.counterexamples import SIDES, Party, SpanCounterexample
 from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.findings import DELETE, Rule, pointer
 from ferrum_verify.findings.wording import plural
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.contracts.compatible import Aspect
     from ferrum_verify.contracts.providers import ProviderPair
+    from ferrum_verify.counterexamples import Side
     from ferrum_verify.documents.checkpoint import StatePort, TokenSpan
     from ferrum_verify.findings import Finding
 
@@ -48,11 +50,27 @@ SUFFIX_NARROWED = Rule(
 class ChangedSpan(NamedTuple):
     """A span constraint that is written differently in HEAD than in BASE."""
 
-    side: Literal["prefix", "suffix"]
+    side: Side
     base: TokenSpan
     head: TokenSpan
-    owner: str
+    pair: ProviderPair
     place: str
+
+    @property
+    def owner(self) -> str:
+        """Whose it is, as a message says it."""
+        return self.pair.name
+
+    def refuses(self, tokens: int) -> SpanCounterexample:
+        """The count as a counterexample: BASE permits it, and HEAD does not."""
+        operation, provider = self.pair.operation_id, self.pair.head.provider_id
+        permitted = Party("base", operation=operation, provider=provider)
+        refused = Party("head", operation=operation, provider=provider)
+        return SpanCounterexample(
+            permitted.holding(self.side, constraint_of(self.base)),
+            refused.holding(self.side, constraint_of(self.head)),
+            tokens=tokens,
+        )
 
     @property
     def narrowed(self) -> Rule:
@@ -66,11 +84,10 @@ def changed_spans(pair: ProviderPair) -> Iterator[ChangedSpan]:
     if not isinstance(before, ProviderContract) or not isinstance(after, ProviderContract):
         return
     place = pointer(pair.place, "checkpoint_capability", "completed_boundary", "boundaries")
-    was, now = before.boundaries, after.boundaries
-    if was.prefix != now.prefix:
-        yield ChangedSpan("prefix", was.prefix, now.prefix, pair.name, pointer(place, "prefix"))
-    if was.suffix != now.suffix:
-        yield ChangedSpan("suffix", was.suffix, now.suffix, pair.name, pointer(place, "suffix"))
+    for side in SIDES:
+        was, now = getattr(before.boundaries, side), getattr(after.boundaries, side)
+        if was != now:
+            yield ChangedSpan(side, was, now, pair, pointer(place, side))
 
 
 def contract_changes(
@@ -94,7 +111,7 @@ def _span_changes(span: ChangedSpan) -> Iterator[Finding]:
             f"{span.owner} refuses a {span.side} of {plural(refused, 'token')}, which BASE "
             f"permits: {words}.",
             span.place,
-            counterexample=span_counterexample(base, head, refused),
+            counterexample=span.refuses(refused),
             **written,
         )
     if gained is not None:

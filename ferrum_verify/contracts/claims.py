@@ -11,16 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import z3
 
-from ferrum_verify.documents.demand import (
-    ActualSequences,
-    Affine,
-    BoundedShapeBuckets,
-    Fixed,
-    Pages,
-    Tokens,
-)
+from ferrum_verify.contracts.growth import common_reach
 from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.plan.sizes import largest_shape
 from ferrum_verify.prove.divisibility import LOGIC, Span, permitted, refuses
+from ferrum_verify.prove.formulas import FREE, linear, linear_counts
 from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Undecided, Violation
 from ferrum_verify.prove.solving import Session
 from ferrum_verify.report.model import Obligations
@@ -29,12 +24,11 @@ from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ferrum_verify.contracts.growth import Claim
     from ferrum_verify.counterexamples import Shape
     from ferrum_verify.documents.checkpoint import TokenSpan
-    from ferrum_verify.documents.demand import Demand
     from ferrum_verify.findings import Finding, Rule
     from ferrum_verify.limits import Limits
+    from ferrum_verify.plan.sizes import Claim
 
 
 class Question(NamedTuple):
@@ -124,17 +118,11 @@ def bounded_growth(
     """That at no shape up to ``limits`` the new claim takes over ``at_most`` bytes more."""
 
     def violation() -> Violation:
-        counts = z3.Ints("sequences tokens pages")
+        counts, within = linear_counts("", common_reach(base.terms, head.terms, limits))
         before, given_before = _quantized(base, counts, "base")
         after, given_after = _quantized(head, counts, "head")
-        return Violation(
-            (
-                *_within(counts, limits),
-                *given_before,
-                *given_after,
-                after - before > at_most,
-            )
-        )
+        grows = after - before > at_most
+        return Violation((*within, *given_before, *given_after, grows))
 
     return Question(
         Obligation(
@@ -158,9 +146,9 @@ def bounded_size(
     """That at no shape of its demand a workspace takes over ``at_most`` bytes."""
 
     def violation() -> Violation:
-        counts = z3.Ints("sequences tokens pages")
+        counts, within = linear_counts("", largest_shape(workspace.terms, FREE))
         size, given = _quantized(workspace, counts, "size")
-        return Violation((*(count >= 1 for count in counts), *given, size > at_most))
+        return Violation((*within, *given, size > at_most))
 
     return Question(
         Obligation(
@@ -178,56 +166,11 @@ def bounded_size(
     )
 
 
-def _within(counts: Sequence[z3.ArithRef], limits: Shape) -> list[z3.BoolRef]:
-    most = (limits.sequences, limits.tokens, limits.pages)
-    return [
-        bound
-        for count, limit in zip(counts, most, strict=True)
-        for bound in (count >= 1, count <= limit)
-    ]
-
-
 def _quantized(
     claim: Claim, counts: Sequence[z3.ArithRef], name: str
 ) -> tuple[z3.ArithRef, list[z3.BoolRef]]:
     """The quantized bytes, and what defines them: the least multiple that holds the demand."""
-    logical, given = _logical(claim.demand, counts)
+    logical = linear(claim.terms, counts)
     blocks, granule = z3.Int(f"{name}_blocks"), claim.granule
     size = granule * blocks
-    return size, [*given, size >= logical, size < logical + granule]
-
-
-def _logical(demand: Demand, counts: Sequence[z3.ArithRef]) -> tuple[z3.ArithRef, list[z3.BoolRef]]:
-    sequences, tokens, pages = counts
-    match demand:
-        case Fixed(bytes=size):
-            return z3.IntVal(size), []
-        case ActualSequences(bytes_per_sequence=each, maximum_sequences=most):
-            return each * sequences, [sequences <= most]
-        case Tokens(bytes_per_token=each, maximum_tokens=most):
-            return each * tokens, [tokens <= most]
-        case Affine():
-            size = (
-                demand.fixed_bytes
-                + demand.bytes_per_sequence * sequences
-                + demand.bytes_per_token * tokens
-            )
-            return size, [
-                sequences <= demand.maximum_sequences,
-                tokens <= demand.maximum_tokens,
-            ]
-        case Pages(bytes_per_page=each, maximum_pages=most):
-            return each * pages, [pages <= most]
-        case BoundedShapeBuckets(buckets=buckets):
-            covers = [
-                z3.And(
-                    sequences <= bucket.maximum_sequences,
-                    tokens <= bucket.maximum_tokens,
-                    pages <= bucket.maximum_pages,
-                )
-                for bucket in buckets
-            ]
-            staircase = z3.IntVal(buckets[-1].bytes)
-            for bucket, covered in reversed(list(zip(buckets[:-1], covers[:-1], strict=True))):
-                staircase = z3.If(covered, z3.IntVal(bucket.bytes), staircase)
-            return staircase, [covers[-1]]
+    return size, [size >= logical, size < logical + granule]

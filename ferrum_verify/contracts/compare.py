@@ -16,6 +16,7 @@ from ferrum_verify.limits import Limits
 from ferrum_verify.plan.canonical import ordered_fingerprint
 from ferrum_verify.plan.number_notation import differing_ordered_fingerprint
 from ferrum_verify.report.model import Comparison, DocumentReport, Report, verdict_of
+from ferrum_verify.report.shown import gate, shown
 from ferrum_verify.rules.checkpoint_causes import listed
 
 if TYPE_CHECKING:
@@ -79,13 +80,14 @@ def _catalog_report(
                 new.place,
             )
         )
+    findings = list(shown(findings, gate({"base": old.raw, "head": new.raw})))
     compared = time.perf_counter()
     obligations = None
     if limits is not None:
         # The solver takes a while to load, and only proofs need it.
         from ferrum_verify.contracts.proofs import prove_catalog  # noqa: PLC0415
 
-        discharged = prove_catalog(old, new, findings, limits)
+        discharged = prove_catalog(old, new, limits)
         findings += discharged.findings
         obligations = discharged.counts
     return DocumentReport(
@@ -138,12 +140,16 @@ def _plan_report(
                 actual=plan.header.capability_catalog_fingerprint,
             )
         )
+    document = {"base": old.raw, "head": new.raw, "plan": plan.subject.raw["plan"]}
+    if given.rebuilt is not None:
+        document["rebuilt"] = given.rebuilt.subject.raw["plan"]
+    findings = list(shown(findings, gate(document)))
     compared = time.perf_counter()
     obligations = None
     if limits is not None and judged is not None:
         from ferrum_verify.contracts.proofs import prove_plan  # noqa: PLC0415
 
-        discharged = prove_plan(plan, given.rebuilt, judged, old, new, limits)
+        discharged = prove_plan(plan, given.rebuilt, judged, limits)
         findings += discharged.findings
         obligations = discharged.counts
     return DocumentReport(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ferrum_verify.contracts.names import codes
-from ferrum_verify.rules.declarations import obstacles
+from ferrum_verify.rules.provider_declarations import obstacles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

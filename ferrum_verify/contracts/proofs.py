@@ -1,4 +1,4 @@
-"""The questions that a comparison puts to the solver, and the check of what it shows."""
+"""The questions that ``contracts check`` and ``contracts compare`` put to the solver."""
 
 from __future__ import annotations
 
@@ -18,14 +18,11 @@ from ferrum_verify.contracts.workspace_limits import (
     fits,
     workspaces_of,
 )
-from ferrum_verify.counterexamples import SpanCounterexample
-from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.rules.proof import DISAGREEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ferrum_verify.contracts.claims import Discharged, Question
     from ferrum_verify.contracts.plan_changes import PlanChanges
@@ -34,25 +31,18 @@ if TYPE_CHECKING:
     from ferrum_verify.contracts.workspace_limits import Ceilings
     from ferrum_verify.documents.policy import RuntimePolicy
     from ferrum_verify.documents.storage import StorageProfile
-    from ferrum_verify.findings import Finding
     from ferrum_verify.limits import Limits
 
 
-def prove_catalog(
-    old: CatalogSource, new: CatalogSource, findings: Iterable[Finding], limits: Limits
-) -> Discharged:
+def prove_catalog(old: CatalogSource, new: CatalogSource, limits: Limits) -> Discharged:
     """That each changed span permits what it permitted, or the smallest count that it refuses."""
-    discharged = discharge(_span_questions(old, new), limits)
-    discharged.findings.extend(_refused(findings, {"base": old.raw, "head": new.raw}))
-    return discharged
+    return discharge(_span_questions(old, new), limits)
 
 
 def prove_plan(
     plan: PlanSource,
     rebuilt: PlanSource | None,
     judged: PlanChanges,
-    old: CatalogSource,
-    new: CatalogSource,
     limits: Limits,
 ) -> Discharged:
     """The same of the plan's boundaries, and that no shape takes more memory than is said."""
@@ -61,10 +51,7 @@ def prove_plan(
         questions += _boundary_questions(judged.before, judged.after, plan.subject.places.nodes)
     if rebuilt is not None:
         questions += _growth_questions(plan, rebuilt)
-    discharged = discharge(questions, limits)
-    documents = {"base": old.raw, "head": new.raw, "plan": plan.subject.raw["plan"]}
-    discharged.findings.extend(_refused(judged.findings, documents))
-    return discharged
+    return discharge(questions, limits)
 
 
 def prove_workspaces(
@@ -150,16 +137,3 @@ def _growth_questions(plan: PlanSource, rebuilt: PlanSource) -> Iterator[Questio
             MEMORY_GREW,
             claim.place,
         )
-
-
-def _refused(findings: Iterable[Finding], documents: dict[str, object]) -> Iterator[Finding]:
-    """A finding of each span counterexample that an independent evaluation does not bear out."""
-    for finding in findings:
-        shown = finding.counterexample
-        if isinstance(shown, SpanCounterexample) and not check_counterexample(documents, shown):
-            yield DISAGREEMENT.finding(
-                f"An independent check refuses the counterexample of {finding.rule}; please report "
-                "these catalogs.",
-                finding.location,
-                counterexample=shown,
-            )

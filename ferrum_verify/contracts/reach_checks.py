@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ferrum_verify.contracts.examples import PREFIX, checked
 from ferrum_verify.contracts.names import code
 from ferrum_verify.contracts.program_uses import operation_uses, selectable
-from ferrum_verify.contracts.spans import span_words
-from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.contracts.spans import constraint_of, span_words
+from ferrum_verify.counterexamples import Party, SpanCounterexample
 from ferrum_verify.derive.checkpoint_layout import LayoutProvider
 from ferrum_verify.derive.reachability import culprits
 from ferrum_verify.documents.checkpoint import ProviderContract, StateSemantics, smallest_legal
@@ -33,8 +33,14 @@ class _Limit:
     """The most tokens that may stand before a boundary, who says so, and the rule for more."""
 
     tokens: int
-    name: str
+    party: Party
     rule: Rule
+
+    @property
+    def name(self) -> str:
+        """Who says so, with the tokens; a state's name is marked as one."""
+        words, state = self.party.words, self.party.state
+        return words if state is None else words.replace(f" {state}", f" {code(state)}", 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +78,13 @@ def reach_findings(
                     f"the first has {span.smallest:,}, too many for {limit.name}.",
                     pointer(_span_place(candidate), "prefix"),
                     counterexample=SpanCounterexample(
-                        permitted_by=f"{candidate.provider.provider_id} ({span_words(span)})",
-                        refused_by=limit.name,
+                        Party(
+                            "provider",
+                            constraint_of(span),
+                            operation=candidate.operation_id,
+                            provider=candidate.provider.provider_id,
+                        ),
+                        limit.party,
                         tokens=span.smallest,
                     ),
                 )
@@ -140,12 +151,12 @@ def _limits(program: ModelProgram | None, policy: RuntimePolicy | None) -> list[
     ]
     if held:
         tokens, state_id = min(held)
-        name = f"state {code(state_id)}, which holds {tokens:,} tokens"
-        limits.append(_Limit(tokens, name, SPAN_UNREACHABLE))
+        party = Party("state", maximum_tokens=tokens, state=state_id)
+        limits.append(_Limit(tokens, party, SPAN_UNREACHABLE))
     if policy is not None:
         tokens = policy.admission.maximum_scheduled_tokens
-        name = f"the policy, which schedules {tokens:,} tokens in one step"
-        limits.append(_Limit(tokens, name, SPAN_BEYOND_STEP))
+        party = Party("step", maximum_tokens=tokens)
+        limits.append(_Limit(tokens, party, SPAN_BEYOND_STEP))
     return limits
 
 

@@ -9,7 +9,7 @@ from ferrum_verify.contracts.changed_lists import missing_from
 from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.examples import OPERATION, changed
 from ferrum_verify.findings import Rule
-from ferrum_verify.rules.declarations import obstacles
+from ferrum_verify.rules.provider_declarations import obstacles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -46,9 +46,9 @@ def _faults(binding: ValueBinding) -> Iterator[str]:
     for component in components:
         end = component.offset_bytes + component.length_bytes
         if component.length_bytes == 0:
-            yield f"its component in {component.resource_id} is empty"
+            yield f"its component in `{component.resource_id}` is empty"
         if end > U64_MAX:
-            yield f"its component in {component.resource_id} ends at byte {end:,}, past u64"
+            yield f"its component in `{component.resource_id}` ends at byte {end:,}, past u64"
     if len(components) > 1:
         yield from _id_faults([component.component_id for component in components])
     if _is_stored_as_is(binding):
@@ -62,7 +62,7 @@ def _id_faults(ids: list[str | None]) -> Iterator[str]:
     seen: set[str | None] = set()
     for component_id in ids:
         if component_id in seen:
-            yield f"two of its components have the id {component_id}"
+            yield f"two of its components have the id `{component_id}`"
         seen.add(component_id)
 
 

@@ -1,13 +1,12 @@
 """Arenas: budgets suffice at every shape that a bucket covers, and binding slots are apart.
 
-Mirrors the budgets of ``rules/reusable.py`` and ``rules/binding.py``. What is proven of a binding
-arena is proven of the layout that the fast path compiled: it is the thing under test.
+Mirrors the budgets of ``rules/reusable_budgets.py`` and ``rules/binding.py``. What is proven
+of a binding arena is proven of the layout that the fast path compiled: it is the thing under test.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import z3
@@ -19,18 +18,21 @@ from ferrum_verify.counterexamples import (
     ShapeCounterexample,
 )
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.plan.sizes import request_bytes
+from ferrum_verify.findings.wording import short_pool
+from ferrum_verify.plan.sizes import Claim, request_bytes
+from ferrum_verify.plan.turns import bytes_in_turn, row_groups, slot_groups
 from ferrum_verify.prove.formulas import (
     LOGIC,
-    Claimed,
     SymbolicShape,
     Words,
     is_sound,
+    largest_at,
+    largest_in_turn,
     shape_of,
+    shared_by,
 )
 from ferrum_verify.prove.obligation import Obligation, Violation
-from ferrum_verify.rules import binding, reusable
-from ferrum_verify.rules.pool import short
+from ferrum_verify.rules import binding, reusable_budgets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,9 +41,8 @@ if TYPE_CHECKING:
     from ferrum_verify.derive.bindings import BindingLayout, BindingSlot
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool
     from ferrum_verify.documents.reusable import ResolvedBucket
+    from ferrum_verify.plan.turns import Group
     from ferrum_verify.prove.obligation import Claims
-
-Group = tuple[str, ...]
 
 
 def budget_claims(
@@ -53,32 +54,32 @@ def budget_claims(
 ) -> Claims:
     """The claims that a bucket's budget in a pool is enough at every shape that it covers."""
     budget = next((each for each in resolved.pool_budgets if each.pool_id == pool.pool_id), None)
-    slots = [slot.resource_ids for slot in pool.step_resource_slots if slot.resource_ids]
-    rows = [row.resource_ids for row in pool.invocation_liveness if row.resource_ids]
-    reuse = pool.invocation_liveness_mode == "total_order_reuse"
+    parts = (("step", slot_groups(pool)), ("invocation", row_groups(pool)))
     known = all(
         resource in descriptors and is_sound(descriptors[resource])
-        for group in (*slots, *rows)
-        for resource in group
+        for _, groups in parts
+        for group in groups
+        for alternative in group
+        for resource in alternative
     )
     if not known:
         return
     capacity = resolved.bucket.capacity
     most = Shape(capacity.maximum_sequences, capacity.maximum_tokens, capacity.maximum_pages)
-    # A slot is as large as its largest member; a row is the sum of its resources.
-    step: list[list[Group]] = [[(resource,) for resource in slot] for slot in slots]
-    invocation: list[list[Group]] = [rows] if reuse and rows else [[row] for row in rows]
-    parts = (("step", step), ("invocation", invocation))
     for kind, groups in parts:
         if groups:
-            limit = 0 if budget is None else getattr(budget, f"{kind}_bytes")
-            yield _enough(kind, groups, limit, most, name, at, pool, descriptors)
+            limit, limit_from = 0, at
+            if budget is not None:
+                limit = getattr(budget, f"{kind}_bytes")
+                limit_from = f"{at}/{resolved.pool_budgets.index(budget)}/{kind}_bytes"
+            yield _enough(kind, groups, limit, limit_from, most, name, at, pool, descriptors)
 
 
 def _enough(
     kind: str,
-    groups: list[list[Group]],
+    groups: list[Group],
     limit: int,
+    limit_from: str,
     most: Shape,
     name: str,
     at: str,
@@ -86,62 +87,41 @@ def _enough(
     descriptors: Mapping[str, DynamicDescriptor],
 ) -> Obligation:
     """The greatest alternative of each group, summed over the groups, is within the limit."""
-    formulas = {
-        resource: Claimed.of(descriptors[resource])
+    claims = {
+        resource: Claim.of(descriptors[resource])
         for group in groups
         for alternative in group
         for resource in alternative
     }
-    # Alike groups are counted: a deep model has a few hundred slots and rows of a few kinds.
-    kinds = Counter(
-        frozenset(
-            frozenset(Counter(formulas[resource] for resource in alternative).items())
-            for alternative in group
-        )
-        for group in groups
-    )
-
-    largest = sum(
-        count * times * claimed.largest_at(most)
-        for alternatives, count in kinds.items()
-        for alternative in alternatives
-        for claimed, times in alternative
-    )
+    shared = shared_by(groups, claims)
+    largest = largest_in_turn(shared, most)
 
     def encode() -> Violation:
         words, shape = Words.up_to(max(largest, limit)), SymbolicShape.named()
-        total = words.constant(0)
-        for alternatives, count in kinds.items():
-            total += words.constant(count) * words.greatest(alternatives, shape)
-        return Violation((*shape.within(most), z3.UGT(total, words.constant(limit))), shape.counts)
+        passes = z3.UGT(words.in_turn(shared, shape), words.constant(limit))
+        return Violation((*shape.within(most), passes), shape.counts)
 
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = shape_of(values)
         try:
-            total = sum(
-                max(
-                    sum(request_bytes(descriptors[resource], shape) for resource in alternative)
-                    for alternative in group
-                )
-                for group in groups
-            )
+            total = bytes_in_turn(shared.items(), lambda claim: claim.bytes_at(shape))
         except SizeError:
             return None
-        return ShapeCounterexample(shape, bytes=total, limit=limit)
+        return ShapeCounterexample(shape, total, limit, limit_from)
 
     return Obligation(
         id=f"{at}: {kind} of {pool.pool_id}",
         claim=f"At every shape that {name} covers, the {kind} bytes of pool "
-        f"`{short(pool.pool_id)}` are at most the {limit:,} that it budgets.",
+        f"`{short_pool(pool.pool_id)}` are at most the {limit:,} that it budgets.",
         names=(name, pool.pool_id),
         logic=LOGIC,
-        rule=reusable.BUDGET,
+        rule=reusable_budgets.BUDGET,
         location=at,
-        key=("budget", frozenset(kinds.items()), most, limit),
+        key=("budget", frozenset(shared.items()), most, limit),
         violation=encode,
         message=lambda _: (
-            f"{name} budgets {limit:,} {kind} bytes in pool `{short(pool.pool_id)}`, which a shape "
-            "that it covers passes"
+            f"{name} budgets {limit:,} {kind} bytes in pool `{short_pool(pool.pool_id)}`, which a "
+            "shape that it covers passes"
         ),
         witness=witness,
     )
@@ -156,7 +136,7 @@ def layout_claims(
     two neighbours overlap (theorem ``neighbours.decide-disjoint``).
     """
     slots = sorted(layout.slots, key=lambda slot: slot.physical_offset_bytes)
-    name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
+    name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
     yield _apart(slots, name, at, most)
     yield _covers(layout, slots, name, at)
     for slot in slots:
@@ -281,11 +261,11 @@ def _aligned(slot: BindingSlot, name: str, at: str) -> Obligation:
 def _projected(
     slot: BindingSlot, row: DynamicDescriptor, name: str, at: str, most: Shape
 ) -> Obligation:
-    claimed = Claimed.of(row)
+    claimed = Claim.of(row)
     size = slot.capacity_size_bytes
 
     def encode() -> Violation:
-        words = Words.up_to(max(claimed.largest_at(most), size))
+        words = Words.up_to(max(largest_at(claimed, most), size))
         shape = SymbolicShape.named()
         outgrows = z3.UGT(words.taken(claimed, shape), words.constant(size))
         return Violation((*shape.within(most), outgrows), shape.counts)
@@ -293,7 +273,7 @@ def _projected(
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = shape_of(values)
         try:
-            return ShapeCounterexample(shape, bytes=request_bytes(row, shape), limit=size)
+            return ShapeCounterexample(shape, request_bytes(row, shape), size, at)
         except SizeError:
             return None
 
@@ -319,7 +299,7 @@ def owner_claims(layout: BindingLayout, at: str, owners: Mapping[int, str | None
     their nodes, two of one node are neighbours; a node is its position, an integer.
     """
     slots = layout.slots
-    name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
+    name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
 
     positions = sorted(slot.node_index for slot in slots)
 

@@ -12,18 +12,22 @@ import z3
 
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX, U128_MAX
-from ferrum_verify.plan.sizes import UNIT
+from ferrum_verify.findings.wording import short_pool
+from ferrum_verify.plan.sizes import UNIT, Claim
+from ferrum_verify.plan.turns import row_groups, slot_groups
 from ferrum_verify.prove.formulas import (
     LOGIC,
-    Claimed,
     SymbolicShape,
     Words,
     defined_up_to,
     is_sound,
+    largest_at,
+    largest_in_turn,
+    shared_by,
 )
 from ferrum_verify.prove.obligation import Obligation, Violation
 from ferrum_verify.rules import capacity as rules
-from ferrum_verify.rules.pool import REUSABLE_CEILING, short
+from ferrum_verify.rules.pool_totals import REUSABLE_CEILING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
     from ferrum_verify.plan.frontier import Headroom
+    from ferrum_verify.plan.turns import Group
+    from ferrum_verify.prove.formulas import Shared
     from ferrum_verify.prove.obligation import Claims
 
 
@@ -71,7 +77,7 @@ def runnable_claims(
             f"static bytes and a minimal request need {total:,} bytes, "
             f"{total - usable:,} more than the {usable:,} usable ones"
         ),
-        witness=lambda _: ShapeCounterexample(UNIT, bytes=total, limit=usable),
+        witness=lambda _: ShapeCounterexample(UNIT, total, usable, f"{at}/policy_capacity_bytes"),
     )
 
 
@@ -88,7 +94,6 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
     ]
     lanes, ceiling = reusable.maximum_reusable_lanes, pool.reusable_workspace_ceiling_bytes
     total = lanes * sum(step + invocation for step, invocation in budgets)
-    shape = UNIT
 
     def encode() -> Violation:
         lane = z3.BitVec("lane_count", 32)
@@ -102,7 +107,7 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
     yield Obligation(
         id=f"{at}: lanes",
         claim=f"Any {lanes:,} lanes or fewer, each with its budget of every bucket, fit the "
-        f"{ceiling:,} bytes that pool `{short(pool.pool_id)}` keeps for reusable execution.",
+        f"{ceiling:,} bytes that pool `{short_pool(pool.pool_id)}` keeps for reusable execution.",
         names=(pool.pool_id,),
         logic=LOGIC,
         rule=REUSABLE_CEILING,
@@ -110,10 +115,12 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
         key=("lanes", tuple(budgets), lanes, ceiling),
         violation=encode,
         message=lambda _: (
-            f"pool `{short(pool.pool_id)}` keeps {ceiling:,} bytes for reusable execution, but "
-            f"{lanes:,} lanes need {total:,}"
+            f"pool `{short_pool(pool.pool_id)}` keeps {ceiling:,} bytes for reusable execution, "
+            f"but {lanes:,} lanes need {total:,}"
         ),
-        witness=lambda _: ShapeCounterexample(shape, bytes=total, limit=ceiling),
+        witness=lambda _: ShapeCounterexample(
+            UNIT, total, ceiling, f"{at}/reusable_workspace_ceiling_bytes"
+        ),
     )
 
 
@@ -154,7 +161,9 @@ def frontier_claims(
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = Shape(1, values[0], pages)
         total = terms.at(shape)
-        return None if total is None else ShapeCounterexample(shape, bytes=total, limit=usable)
+        if total is None:
+            return None
+        return ShapeCounterexample(shape, total, usable, f"{at}/usable_capacity_bytes")
 
     yield Obligation(
         id=f"{at}: frontier",
@@ -290,21 +299,8 @@ def total_claims(memory: MemoryPlan, at: str) -> Claims:
     )
 
 
-def _sharing(pools: tuple[DynamicPool, ...]) -> list[list[tuple[str, ...]]]:
-    """Groups of rows that take turns in the same bytes: slots, and rows that reuse an extent."""
-    groups: list[list[tuple[str, ...]]] = []
-    for pool in pools:
-        groups += [
-            [(resource,) for resource in slot.resource_ids]
-            for slot in pool.step_resource_slots
-            if slot.resource_ids
-        ]
-        rows = [row.resource_ids for row in pool.invocation_liveness if row.resource_ids]
-        if pool.invocation_liveness_mode == "total_order_reuse":
-            groups += [rows] if rows else []
-        else:
-            groups += [[row] for row in rows]
-    return groups
+def _sharing(pools: tuple[DynamicPool, ...]) -> list[Group]:
+    return [group for pool in pools for group in (*slot_groups(pool), *row_groups(pool))]
 
 
 class _Need:
@@ -313,8 +309,8 @@ class _Need:
     def __init__(
         self,
         static: int,
-        own: Mapping[Claimed, int],
-        shared: Mapping[frozenset[frozenset[tuple[Claimed, int]]], int],
+        own: Mapping[Claim, int],
+        shared: Shared,
     ) -> None:
         self.static = static
         self.own = own
@@ -325,33 +321,21 @@ class _Need:
     def of(
         cls,
         descriptors: Mapping[str, DynamicDescriptor],
-        groups: list[list[tuple[str, ...]]],
+        groups: list[Group],
         static: int,
     ) -> _Need:
-        formulas = {name: Claimed.of(row) for name, row in descriptors.items()}
+        formulas = {name: Claim.of(row) for name, row in descriptors.items()}
         own = Counter(
             formulas[name]
             for name, row in descriptors.items()
             if row.lifetime in ("request", "sequence") and is_sound(row)
         )
-        shared = Counter(
-            frozenset(
-                frozenset(Counter(formulas[resource] for resource in row).items()) for row in group
-            )
-            for group in groups
-        )
-        return cls(static, own, shared)
+        return cls(static, own, shared_by(groups, formulas))
 
     def largest(self, most: Shape) -> int:
         """No less than the need at any shape within ``most``."""
-        own = sum(count * claimed.largest_at(most) for claimed, count in self.own.items())
-        shared = sum(
-            count * times * claimed.largest_at(most)
-            for alternatives, count in self.shared.items()
-            for alternative in alternatives
-            for claimed, times in alternative
-        )
-        return self.static + own + shared
+        own = sum(count * largest_at(claimed, most) for claimed, count in self.own.items())
+        return self.static + own + largest_in_turn(self.shared, most)
 
     def formula(
         self,
@@ -368,14 +352,12 @@ class _Need:
         for claimed, count in self.own.items():
             each = words.constant(count) * words.taken(claimed, one)
             total += each if sequences is None else each * sequences
-        for alternatives, count in self.shared.items():
-            total += words.constant(count) * words.greatest(alternatives, step)
-        return total
+        return total + words.in_turn(self.shared, step)
 
     def at(self, shape: Shape) -> int | None:
         """The need of one sequence at a shape; None where a demand is not defined there."""
         rows = (*self.own, *(c for group in self.shared for row in group for c, _ in row))
-        if any(shape.tokens > defined_up_to(claimed.demand).tokens for claimed in rows):
+        if any(shape.tokens > defined_up_to(claimed.terms).tokens for claimed in rows):
             return None
         fixed = SymbolicShape.fixed(shape)
         value = z3.simplify(self.formula(Words.up_to(self.largest(shape)), fixed, fixed))

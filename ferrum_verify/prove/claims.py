@@ -9,6 +9,7 @@ from ferrum_verify.derive.bindings import binding_pools, compile_layouts
 from ferrum_verify.derive.reusable import capacity_shape
 from ferrum_verify.documents.memory_plan import Binding
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.frontier import capacity_of, largest_sequences, largest_tokens
 from ferrum_verify.plan.sizes import minimum_bytes
 from ferrum_verify.prove.arenas import budget_claims, layout_claims, owner_claims
@@ -24,7 +25,6 @@ from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
 from ferrum_verify.prove.slots import retained_claims, slot_claims
 from ferrum_verify.prove.spans import span_claims
 from ferrum_verify.prove.windows import PlanGraph
-from ferrum_verify.rules.pool import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,7 +88,7 @@ def slot_sources(plan: Plan) -> Iterator[Claims]:
     for index, pool in enumerate(plan.memory.dynamic_pools):
         for place, slot in enumerate(pool.step_resource_slots):
             here = f"{at}/{index}/step_resource_slots/{place}"
-            name = f"slot {place} of pool `{short(pool.pool_id)}`"
+            name = f"slot {place} of pool `{short_pool(pool.pool_id)}`"
             yield retained_claims(slot, name, here, plan.subject.retained, plan.descriptors)
             if plan.graph is not None and len(slot.resource_ids) > 1:
                 yield slot_claims(slot, name, here, plan.graph, plan.execution)
@@ -97,7 +97,7 @@ def slot_sources(plan: Plan) -> Iterator[Claims]:
 def _liveness_sources(plan: Plan) -> Iterator[Claims]:
     at = f"{plan.subject.places.memory}/dynamic_pools"
     for index, pool in enumerate(plan.memory.dynamic_pools):
-        name = f"pool `{short(pool.pool_id)}`"
+        name = f"pool `{short_pool(pool.pool_id)}`"
         if plan.graph is not None:
             yield reuse_claims(pool, name, f"{at}/{index}", plan.graph, plan.execution)
         yield peak_claims(pool, name, f"{at}/{index}", plan.minimum)

@@ -125,7 +125,7 @@ def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int
     most = max(sizes) if alone else sum(sizes)
 
     def witness(_: tuple[int, ...]) -> Counterexample:
-        return ShapeCounterexample(UNIT, bytes=most, limit=peak)
+        return ShapeCounterexample(UNIT, most, peak, f"{at}/minimum_invocation_peak_bytes")
 
     yield Obligation(
         id=f"{at}/minimum_invocation_peak_bytes",

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import z3
 
-from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.counterexamples import Party, SpanConstraint, SpanCounterexample
 from ferrum_verify.documents.checkpoint import StateSemantics
 from ferrum_verify.documents.program import TokenScaled
 from ferrum_verify.findings import pointer
 from ferrum_verify.prove.divisibility import LOGIC, Span, counted, permitted
 from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Violation
-from ferrum_verify.rules import checkpoint as rules
+from ferrum_verify.rules import checkpoint_reach as rules
 from ferrum_verify.rules.checkpoint_causes import listed
 
 if TYPE_CHECKING:
@@ -42,8 +42,13 @@ class Limit(NamedTuple):
     """The tokens that something can take at most, what it is, and the names in it."""
 
     tokens: int
-    name: str
+    party: Party
     about: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What takes them, with the tokens."""
+        return self.party.words
 
 
 def reach_claims(
@@ -76,7 +81,7 @@ def _held(program: ModelProgram) -> Limit | None:
     if not capacities:
         return None
     tokens, state_id = min(capacities, key=lambda each: each[0])
-    return Limit(tokens, f"state {state_id}, which holds {tokens:,} tokens", (state_id,))
+    return Limit(tokens, Party("state", maximum_tokens=tokens, state=state_id), (state_id,))
 
 
 def _claim(
@@ -94,7 +99,7 @@ def _claim(
         exceeded = [each for each in limits if smallest > each.tokens]
         # Who stands in the way of the widest limit stands in the way of all.
         guilty = yield from _guilty(prefixes, max(each.tokens for each in exceeded), places)
-        names = listed([f"{provider} (node {node})" for node, provider, _ in guilty])
+        names = listed([f"`{provider}` (node `{node}`)" for node, provider, _ in guilty])
         because = f"{smallest:,} tokens{f', because of {names}' if guilty else ''}"
         because += f", beyond {' and '.join(each.name for each in exceeded)}"
     return (yield _within(limit, prefixes, rule, places, guilty, because))
@@ -137,7 +142,7 @@ def _within(
         violation=encode,
         message=lambda _: f"the smallest boundary that all providers permit is {because}",
         witness=lambda values: SpanCounterexample(
-            permitted_by="every provider's prefix", refused_by=limit.name, tokens=values[0]
+            Party("every-provider", SpanConstraint(least, step)), limit.party, tokens=values[0]
         ),
         lemma=lemma,
     )

@@ -11,28 +11,29 @@ from typing import TYPE_CHECKING
 import z3
 
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
-from ferrum_verify.documents.demand import ActualSequences
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.plan.sizes import resident_ceiling
+from ferrum_verify.findings.wording import short_pool
+from ferrum_verify.plan.sizes import Claim, resident_ceiling
 from ferrum_verify.prove.evaluation import rounded_both_ways, value_at
 from ferrum_verify.prove.formulas import (
     LINEAR,
     LOGIC,
-    Claimed,
     SymbolicShape,
     Words,
     defined_at,
     defined_up_to,
     is_sound,
     is_sound_but_for_alignment,
+    largest_of,
     linear,
     linear_counts,
+    linear_covered,
     shape_of,
 )
 from ferrum_verify.prove.obligation import Obligation, Violation
 from ferrum_verify.rules import descriptor_rows as rules
-from ferrum_verify.rules.pool import CEILING, short
+from ferrum_verify.rules.pool_totals import CEILING
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample
@@ -47,7 +48,7 @@ def descriptor_claims(row: DynamicDescriptor, at: str) -> Claims:
     """The claims about one descriptor's bytes, for all of its shapes."""
     if not is_sound_but_for_alignment(row):
         return
-    claimed = Claimed.of(row)
+    claimed = Claim.of(row)
     yield _loses_nothing(row, claimed, at)
     if not is_sound(row):
         return
@@ -55,11 +56,11 @@ def descriptor_claims(row: DynamicDescriptor, at: str) -> Claims:
     yield _never_shrinks(row, at)
 
 
-def _fits(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
+def _fits(row: DynamicDescriptor, claimed: Claim, at: str) -> Obligation:
     def encode() -> Violation:
-        words, shape = Words.up_to(claimed.largest), SymbolicShape.named()
+        words, shape = Words.up_to(largest_of(claimed)), SymbolicShape.named()
         passes = z3.UGT(words.taken(claimed, shape), words.u64)
-        return Violation((*defined_at(row.demand, shape), passes), shape.counts)
+        return Violation((*defined_at(claimed.terms, shape), passes), shape.counts)
 
     return Obligation(
         id=f"{at}: fits u64",
@@ -79,22 +80,24 @@ def _fits(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
     )
 
 
-def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
+def _loses_nothing(row: DynamicDescriptor, claimed: Claim, at: str) -> Obligation:
     """Masks round as division does; the unit need be no power of two here, so it can fail."""
-    unit = max(claimed.alignment, claimed.block)
+    unit = claimed.granule
 
     def encode() -> Violation:
-        words, shape = Words.up_to(claimed.largest), SymbolicShape.named()
+        words, shape = Words.up_to(largest_of(claimed)), SymbolicShape.named()
         taken, least = words.taken(claimed, shape), words.least(claimed, shape)
         return Violation(
-            (*defined_at(row.demand, shape), z3.ULE(taken, words.u64), taken != least),
+            (*defined_at(claimed.terms, shape), z3.ULE(taken, words.u64), taken != least),
             shape.counts,
         )
 
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = shape_of(values)
         rounded = rounded_both_ways(row, shape)
-        return None if rounded is None else ShapeCounterexample(shape, max(rounded), min(rounded))
+        if rounded is None:
+            return None
+        return ShapeCounterexample(shape, max(rounded), min(rounded), at)
 
     return Obligation(
         id=f"{at}: quantized",
@@ -115,17 +118,20 @@ def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligat
 
 
 def _never_shrinks(row: DynamicDescriptor, at: str) -> Obligation:
+    terms = row.demand.terms
+
     def encode() -> Violation:
-        small, defined = linear_counts("", row.demand)
-        large, defined_larger = linear_counts("_larger", row.demand)
+        small, defined = linear_counts("", defined_up_to(terms))
+        large, defined_larger = linear_counts("_larger", defined_up_to(terms))
+        covered = linear_covered(terms, small) + linear_covered(terms, large)
         grows = [one <= other for one, other in zip(small, large, strict=True)]
-        shrinks = linear(row.demand, small) > linear(row.demand, large)
-        return Violation((*defined, *defined_larger, *grows, shrinks), (*small, *large))
+        shrinks = linear(terms, small) > linear(terms, large)
+        return Violation((*defined, *defined_larger, *covered, *grows, shrinks), (*small, *large))
 
     def witness(values: tuple[int, ...]) -> Counterexample:
         small, large = shape_of(values), shape_of(values[3:])
         return ShapeCounterexample(
-            small, bytes=value_at(row.demand, small), limit=value_at(row.demand, large)
+            small, value_at(terms, small), value_at(terms, large), f"{at}/demand"
         )
 
     return Obligation(
@@ -135,7 +141,7 @@ def _never_shrinks(row: DynamicDescriptor, at: str) -> Obligation:
         logic=LINEAR,
         rule=rules.ILLEGAL_DEMAND,
         location=f"{at}/demand",
-        key=("monotone", row.demand),
+        key=("monotone", terms),
         violation=encode,
         message=lambda _: (
             f"the demand of dynamic resource `{row.base_resource_id}` shrinks as the shape grows"
@@ -155,29 +161,29 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
     """
     if not members or not all(is_sound(member) for member in members):
         return
-    alike: dict[Claimed, int] = {}
+    alike: dict[Claim, int] = {}
     for member in members:
-        claimed = Claimed.of(member)
+        claimed = Claim.of(member)
         alike[claimed] = alike.get(claimed, 0) + member.theoretical_maximum_instances
     ceiling = pool.theoretical_ceiling_bytes
-    name = f"pool `{short(pool.pool_id)}`"
+    name = f"pool `{short_pool(pool.pool_id)}`"
 
     def encode() -> Violation:
         given: list[z3.BoolRef] = []
-        largest = sum(count * claimed.largest for claimed, count in alike.items())
+        largest = sum(count * largest_of(claimed) for claimed, count in alike.items())
         words = Words.up_to(max(largest, ceiling))
         total = words.constant(0)
         for index, (claimed, instances) in enumerate(alike.items()):
             shape = SymbolicShape.named(f"_{index}")
-            given += defined_at(claimed.demand, shape)
-            if isinstance(claimed.demand, ActualSequences):
+            given += defined_at(claimed.terms, shape)
+            if claimed.terms.only("sequences") is not None:
                 given.append(shape.sequences == 1)
             total += words.constant(instances) * words.taken(claimed, shape)
         return Violation((*given, z3.UGT(total, words.constant(ceiling))))
 
     def witness(_: tuple[int, ...]) -> Counterexample | None:
         # Each member up to its own maximum: the largest shape is where that is for all.
-        tops = [defined_up_to(claimed.demand) for claimed in alike]
+        tops = [defined_up_to(claimed.terms) for claimed in alike]
         shape = Shape(
             max(top.sequences if top.sequences < _FREE_SEQUENCES else 1 for top in tops),
             max(top.tokens if top.tokens < U64_MAX else 1 for top in tops),
@@ -187,7 +193,7 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
             total = sum(resident_ceiling(member) for member in members)
         except SizeError:
             return None
-        return ShapeCounterexample(shape, bytes=total, limit=ceiling)
+        return ShapeCounterexample(shape, total, ceiling, f"{at}/theoretical_ceiling_bytes")
 
     yield Obligation(
         id=f"{at}: ceiling",

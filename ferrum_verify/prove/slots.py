@@ -24,6 +24,7 @@ from ferrum_verify.prove.obligation import Obligation, Proved, Undecided, Violat
 from ferrum_verify.prove.schedules import live_together
 from ferrum_verify.prove.windows import LOGIC
 from ferrum_verify.rules import slot as rules
+from ferrum_verify.rules import slot_members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Hashable, Mapping
@@ -206,7 +207,7 @@ def _alone(
         claim=f"`{resource}`, which is read after the terminal fence, shares {name} with nothing.",
         names=(resource, *others),
         logic=LOGIC,
-        rule=rules.RETAINED_SHARED,
+        rule=slot_members.RETAINED_SHARED,
         location=at,
         key=("retained", bool(others)),
         violation=lambda: Violation(_outlived(bool(others))),

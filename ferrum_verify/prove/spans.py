@@ -9,11 +9,12 @@ certificate are the theory; ``divisibility`` says why.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from math import lcm
+from typing import TYPE_CHECKING
 
 import z3
 
-from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.counterexamples import Party, Side, SpanConstraint, SpanCounterexample
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.documents.primitives import U64_MAX
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.prove.obligation import Claims
     from ferrum_verify.reading.subject import Subject
-
-Side = Literal["prefix", "suffix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +122,16 @@ def _scheduled(subject: Subject) -> Limit | None:
         tokens = subject.header.maximum_scheduled_tokens
     else:
         return None
-    name = f"the policy, which schedules {tokens:,} tokens in one step"
-    return Limit(tokens, name, ("maximum_scheduled_tokens",))
+    return Limit(tokens, Party("step", maximum_tokens=tokens), ("maximum_scheduled_tokens",))
 
 
 def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at: str) -> Claims:
     """The two claims that a merged constraint is exactly what all providers permit."""
     spans = tuple(dict.fromkeys(each.on(side) for each in declared))
     candidate = Span(merged.minimum_tokens, merged.alignment)
-    name = f"the merged {side} ({merged.minimum_tokens:,} or more tokens, by {merged.alignment:,})"
-    everyone = f"every provider's {side}"
+    merge = Party("merge").holding(side, SpanConstraint(*candidate))
+    name = merge.words
+    everyone = Party("every-provider").holding(side, _common(spans))
     key = (frozenset(spans), candidate)
     providers = tuple(dict.fromkeys(each.provider_id for each in declared))
 
@@ -140,8 +139,9 @@ def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at
         (tokens,) = values
         for each in declared:
             if not each.on(side).permits(tokens):
-                refusing = f"the {side} of provider {each.provider_id} in node {each.node_id}"
-                return SpanCounterexample(permitted_by=name, refused_by=refusing, tokens=tokens)
+                refusing = Party("provider", provider=each.provider_id, node=each.node_id)
+                own = SpanConstraint(*each.on(side))
+                return SpanCounterexample(merge, refusing.holding(side, own), tokens=tokens)
         return None
 
     yield Obligation(
@@ -168,10 +168,14 @@ def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at
         key=("merged-refuses", *key),
         violation=lambda: _too_strict(spans, candidate),
         message=lambda found: f"{name} refuses {_count(found)}, which every provider permits",
-        witness=lambda values: SpanCounterexample(
-            permitted_by=everyone, refused_by=name, tokens=values[0]
-        ),
+        witness=lambda values: SpanCounterexample(everyone, merge, tokens=values[0]),
     )
+
+
+def _common(spans: Sequence[Span]) -> SpanConstraint:
+    """What all of some constraints permit, as a counterexample states it."""
+    least = max((span.minimum for span in spans), default=1)
+    return SpanConstraint(least, lcm(*(span.alignment for span in spans)))
 
 
 def _too_lax(spans: Sequence[Span], merged: Span) -> Violation:
@@ -222,8 +226,8 @@ def refusal_claim(declared: Sequence[Declared], at: str) -> Obligation:
     def witness(values: tuple[int, ...]) -> SpanCounterexample:
         prompt, processed, prefix = values
         return SpanCounterexample(
-            permitted_by="every provider",
-            refused_by="the merge, which found no boundary",
+            Party("every-provider", _common(prefixes), _common(suffixes)),
+            Party("merge", maximum_tokens=0),
             processed=processed,
             boundary=processed + prefix,
             prompt=prompt,

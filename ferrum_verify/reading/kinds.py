@@ -104,7 +104,7 @@ def resemblance(value: Any) -> str:
     if not isinstance(value, dict):
         return ""
     if _is_bare_payload(value):
-        return "; it looks like the payload of an execution plan without its plan_hash"
+        return "; it looks like the payload of an execution plan without its `plan_hash`"
     for key, member in value.items():
         kind = detect(member)
         if kind is not None:

@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from ferrum_verify.findings import Rule
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import printable
-from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES, admit, parse_json
-from ferrum_verify.reading.wire import LIMIT, NOT_JSON, UNREADABLE_FILE
+from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES, parse_json
+from ferrum_verify.reading.json_values import LIMIT, NOT_JSON, admit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +50,15 @@ class LoadedDocument:
     path: Path | None = field(default=None, compare=False)
     line: int = field(default=1, compare=False)
     seconds: float = field(default=0.0, compare=False)
+
+
+UNREADABLE_FILE = Rule(
+    id="wire.unreadable-file",
+    summary="The file can be opened, and its bytes read to the end.",
+    why="Nothing can be said about a plan that was never seen.",
+    fix="Check the path and its permissions; write a damaged archive again.",
+    source="a check of this verifier on its input",
+)
 
 
 def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:

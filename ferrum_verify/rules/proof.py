@@ -6,7 +6,7 @@ from ferrum_verify.findings import Rule
 
 UNDECIDED = Rule(
     id="integrity.proof-undecided",
-    summary="Every claim about the plan was proved or refuted.",
+    summary="Every claim about the plan is proved or refuted.",
     why="What is not proved is not known: the plan may be safe, or there may be a shape or a "
     "schedule at which it is not.",
     fix="Give the solver more time, as the message says.",

@@ -11,6 +11,7 @@ from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples import (
     ByteRange,
     OverlapCounterexample,
+    Party,
     Shape,
     ShapeCounterexample,
     SpanCounterexample,
@@ -139,7 +140,7 @@ def counterexamples() -> Report:
         ),
         ShapeCounterexample(shape, bytes=2**40, limit=2**39),
         ShapeCounterexample(shape, overflow=True),
-        SpanCounterexample("provider/a", "provider/b", tokens=48),
+        SpanCounterexample(Party("base"), Party("head"), tokens=48),
     )
     findings = tuple(
         Finding(

@@ -1,4 +1,4 @@
-"""The rules' pages are those of the rules as they are, and every example gives its message."""
+"""The list of rules is that of the rules as they are, and every rule has a page that says all."""
 
 from __future__ import annotations
 
@@ -8,68 +8,78 @@ from pathlib import Path
 import pytest
 
 from ferrum_verify.catalogue import catalogue
-from ferrum_verify.cli.rule_pages import INDEX, main, page_name, pages, write_pages
+from ferrum_verify.cli import run
+from ferrum_verify.cli.rule_pages import index, main
 
-FOLDER = Path(__file__).parents[2] / "docs" / "rules"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture(scope="module")
-def written() -> dict[str, str]:
-    return pages()
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("docs")
+    (folder / "rules" / "slot").mkdir(parents=True)
+    (folder / "rules" / "slot" / "gone.md").write_text("a rule of the past")
+    assert main([str(folder)]) == 0
+    return folder
 
 
-def test_pages_are_up_to_date(written: dict[str, str]) -> None:
-    present = {
-        path.relative_to(FOLDER).as_posix(): path.read_text(encoding="utf-8")
-        for path in FOLDER.rglob("*.md")
-    }
-    outdated = sorted(
-        name for name in present.keys() | written.keys() if present.get(name) != written.get(name)
-    )
-    assert outdated == [], "run: python -m ferrum_verify.cli.rule_pages docs/rules"
+def page(folder: Path, rule: str) -> str:
+    family, _, name = rule.partition(".")
+    return (folder / "rules" / family / f"{name}.md").read_text(encoding="utf-8")
 
 
-def test_every_example_gives_a_message(written: dict[str, str]) -> None:
+def test_the_list_is_up_to_date() -> None:
+    assert (DOCS / "rules.md").read_text(encoding="utf-8") == index(), "run: make rules"
+
+
+def test_the_list_has_every_rule_once() -> None:
+    listed = re.findall(r"^\| `([^`]+)` \|", index(), re.MULTILINE)
+    assert sorted(listed) == sorted(catalogue())
+
+
+def test_every_rule_has_a_page_and_no_other_stays(folder: Path) -> None:
+    pages = {each.relative_to(folder / "rules") for each in (folder / "rules").rglob("*.md")}
+    assert pages == {Path(f"{rule.replace('.', '/', 1)}.md") for rule in catalogue()}
+    assert (folder / "rules.md").read_text(encoding="utf-8") == index()
+
+
+def test_a_page_says_all_that_a_rule_says(folder: Path) -> None:
     for rule in catalogue().values():
-        page = written[page_name(rule)]
-        messages = re.findall(r"^> \*\*\w+\*\* at .+: .+$", page, re.MULTILINE)
+        text = page(folder, rule.id)
+        for part in (rule.id, rule.summary, rule.why, rule.fix, rule.source):
+            assert part in text
+
+
+def test_every_example_gives_a_message(folder: Path) -> None:
+    for rule in catalogue().values():
+        text = page(folder, rule.id)
+        messages = re.findall(r"then gives:\n\n```\n.+\n", text)
         assert bool(messages) == (rule.example is not None), rule.id
         if rule.example is not None and rule.example.edits:
-            assert re.search(r"```diff\n(?:.*\n)*?[-+]", page), rule.id
+            assert re.search(r"^[-+]", text, re.MULTILINE), rule.id
 
 
-def test_a_page_says_all_that_a_rule_says(written: dict[str, str]) -> None:
-    for rule in catalogue().values():
-        page = written[page_name(rule)].lower()
-        for part in (rule.id, rule.summary, rule.why, rule.fix, rule.source):
-            assert part.lower() in page
+def test_explain_prints_what_the_page_says(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "all.txt"
+    assert run(["explain", "--all", "-o", str(output)]) == 0
+    everything = output.read_text(encoding="utf-8")
+    places = [everything.index(f"{rule}  ") for rule in catalogue()]
+    assert places == sorted(places)
+    assert run(["explain", "slot.shared-while-live"]) == 0
+    explained = capsys.readouterr().out
+    words = set(re.sub(r"[`#*]", " ", page(folder, "slot.shared-while-live")).split())
+    assert words - set(re.sub(r"[`#*]", " ", explained).split()) == set()
+    assert explained.strip() in everything
 
 
-def test_links_lead_somewhere(written: dict[str, str]) -> None:
-    headings = set(re.findall(r"^## (.*)$", written[INDEX], re.MULTILINE))
-    for name, text in written.items():
-        for target in re.findall(r"\]\(([^)]*)\)", re.sub(r"`[^`]*`", "", text)):
-            path, _, anchor = target.partition("#")
-            resolved = Path(name).parent.joinpath(path)
-            parts: list[str] = []
-            for part in resolved.parts:
-                parts = parts[:-1] if part == ".." else [*parts, part]
-            assert "/".join(parts) in written, (name, target)
-            assert not anchor or anchor in headings
-
-
-def test_writing_changes_only_what_has_changed(tmp_path: Path, written: dict[str, str]) -> None:
-    first = write_pages(tmp_path, written)
-    assert sorted(first) == sorted(written)
-    page = tmp_path / "slot" / "shared-while-live.md"
-    page.write_text("edited by hand")
-    (tmp_path / "slot" / "gone.md").write_text("a rule of the past")
-    (tmp_path / "kept.txt").write_text("no page")
-    changed = write_pages(tmp_path, written)
-    assert changed == ["slot/shared-while-live.md", "slot/gone.md"]
-    assert page.read_text(encoding="utf-8") == written["slot/shared-while-live.md"]
-    assert (tmp_path / "kept.txt").exists()
-    assert write_pages(tmp_path, written) == []
+@pytest.mark.parametrize("arguments", [["explain"], ["explain", "--all", "slot.kind"]])
+def test_explain_takes_a_rule_or_all(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    assert "Name a rule, or give --all for every one." in capsys.readouterr().err
 
 
 def test_a_folder_is_needed(capsys: pytest.CaptureFixture[str]) -> None:

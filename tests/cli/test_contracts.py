@@ -114,9 +114,12 @@ def test_json_holds_the_facts(folder: Path) -> None:
     assert document["kind"] == "catalog"
     assert document["obligations"] == {"proved": 0, "refuted": 1, "undecided": 0}
     (narrowed,) = document["findings"]
+    owner = {"operation": "operation.attention", "provider": "provider.attention.reference"}
     assert narrowed["counterexample"] == {
         "kind": "span",
         "tokens": 4,
+        "permitted": {"by": "base", "prefix": {"minimum_tokens": 4, "alignment": 4}, **owner},
+        "refused": {"by": "head", "prefix": {"minimum_tokens": 4, "alignment": 8}, **owner},
         "permitted_by": "BASE (4 or more tokens, by 4)",
         "refused_by": "HEAD (4 or more tokens, by 8)",
     }

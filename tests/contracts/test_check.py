@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ import models
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts import check_contracts
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample, SpanCounterexample
+from ferrum_verify.counterexamples.checking import check_counterexample
 from tests.contracts.catalogs import LINEAR, PAGED, attention, contract_of
 
 if TYPE_CHECKING:
@@ -204,7 +206,16 @@ def test_workspaces_at_the_policys_limits() -> None:
     assert isinstance(shown, ShapeCounterexample)
     size = {t: -(-(64 + 4_096 * t) // 64) * 64 for t in range(1, 257)}
     first = min(t for t in size if size[t] > 1_040_384)
-    assert shown == ShapeCounterexample(Shape(1, first, 1), bytes=size[first], limit=1_040_384)
+    assert shown == ShapeCounterexample(
+        Shape(1, first, 1), size[first], 1_040_384, "/policy/memory/capacity_bytes"
+    )
+    assert check_counterexample(bundle, shown)
+    for wrong in (
+        replace(shown, limit_from="/policy/memory/reserve_bytes"),
+        replace(shown, bytes=size[first] + 64),
+        replace(shown, shape=Shape(1, first - 1, 1)),
+    ):
+        assert not check_counterexample(bundle, wrong)
     assert (report.obligations.refuted, report.obligations.undecided) == (1, 0)
     # The policy that is given counts, not the one that the plan was compiled under.
     policy = sample("policy")
@@ -217,6 +228,9 @@ def test_workspaces_without_a_size_or_a_place() -> None:
     scratch_of(bundle)["size_formula"] = {"tokens": {"bytes_per_token": 2**60}}
     found = only(found_in(bundle), "contract.workspace-formula")
     assert found.counterexample == ShapeCounterexample(Shape(1, 16, 1), overflow=True)
+    assert check_counterexample(bundle, found.counterexample)
+    smaller = ShapeCounterexample(Shape(1, 15, 1), overflow=True)
+    assert not check_counterexample(bundle, smaller)
     for formula, clause in (
         ({"fixed": {"bytes": 0}}, "is 0 bytes"),
         ({"tokens": {"bytes_per_token": 0}}, "is 0 bytes"),

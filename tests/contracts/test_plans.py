@@ -185,7 +185,7 @@ def test_a_lost_contract_names_the_provider() -> None:
 
     report = plan_report(base, with_catalog(base, edit))
     lost = by_rule(report)["contract.plan-checkpoint-lost"]
-    assert "node node.attention, provider provider.attention.reference" in lost.message
+    assert "node `node.attention`, provider `provider.attention.reference`" in lost.message
     assert "provider_undeclared" in lost.actual["reasons"][0]
     assert report.verdict == "violated"
 
@@ -251,7 +251,7 @@ def test_a_removed_provider_is_told_once_for_all_of_its_nodes() -> None:
     (found,) = report.findings
     assert found.rule == "contract.provider-not-offered"
     assert found.location == "/plan/payload/nodes/2/selection/selected_provider"
-    assert found.message.startswith("Under HEAD: Node node/l0000/q runs on provider/linear")
+    assert found.message.startswith("Under HEAD: Node `node/l0000/q` runs on `provider/linear`")
     assert found.message.endswith(
         "So it is with `node/l0000/k`, `node/l0000/v`, `node/l0000/gate` and 6 more."
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,8 +17,8 @@ from ferrum_verify.contracts.spans import (
     boundary_counterexample,
     smallest_lost_boundary,
     smallest_refused,
-    span_counterexample,
 )
+from ferrum_verify.counterexamples import Party, SpanConstraint, SpanCounterexample
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.documents.checkpoint import BoundaryConstraint, TokenSpan
 from tests.prove import span_bundles as make
@@ -26,22 +28,35 @@ def span(minimum: int, alignment: int) -> TokenSpan:
     return TokenSpan(minimum_tokens=minimum, alignment=alignment)
 
 
+def prefix(base: tuple[int, int], head: tuple[int, int], tokens: int) -> SpanCounterexample:
+    """A prefix that BASE permits and HEAD refuses, of one provider."""
+    owner = {"operation": "operation.mixer", "provider": "provider.mixer.reference"}
+    return SpanCounterexample(
+        Party("base", SpanConstraint(*base), **owner),  # type: ignore[arg-type]
+        Party("head", SpanConstraint(*head), **owner),  # type: ignore[arg-type]
+        tokens=tokens,
+    )
+
+
 def catalogs(base: make.Json, head: make.Json) -> make.Json:
     return {"base": base["catalog"], "head": head["catalog"]}
 
 
 def test_a_providers_narrowed_span_is_shown_in_two_catalogs() -> None:
     pair = catalogs(make.bundle({"mixer": (2, 4)}), make.bundle({"mixer": (2, 6)}))
-    base, head = span(2, 4), span(2, 6)
-    tokens = smallest_refused(base, head)
+    base, head = (2, 4), (2, 6)
+    tokens = smallest_refused(span(*base), span(*head))
     assert tokens == 4
-    shown = span_counterexample(base, head, tokens)
+    shown = prefix(base, head, tokens)
     assert check_counterexample(pair, shown)
-    assert not check_counterexample(pair, span_counterexample(base, head, 12))
-    assert not check_counterexample(pair, span_counterexample(base, head, 6))
-    # Nobody in these catalogs has other constraints, whatever they permit.
-    assert not check_counterexample(pair, span_counterexample(base, span(2, 3), 4))
-    assert not check_counterexample(pair, span_counterexample(span(1, 4), head, 4))
+    assert not check_counterexample(pair, prefix(base, head, 12))
+    assert not check_counterexample(pair, prefix(base, head, 6))
+    # The provider has no other constraints in these catalogs, whatever they permit.
+    assert not check_counterexample(pair, prefix(base, (2, 3), 4))
+    assert not check_counterexample(pair, prefix((1, 4), head, 4))
+    other = replace(shown, refused=replace(shown.refused, provider="provider.other"))
+    assert not check_counterexample(pair, other)
+    assert not check_counterexample(pair, replace(shown, refused=shown.permitted))
     swapped = {"base": pair["head"], "head": pair["base"]}
     assert not check_counterexample(swapped, shown)
 
@@ -59,16 +74,28 @@ def test_a_plans_lost_boundary_is_shown_under_two_catalogs() -> None:
     assert not check_counterexample(catalogs(old, new), shown)
     assert check_counterexample({**catalogs(old, new), "plan": old["plan"]}, shown)
     assert not check_counterexample({**catalogs(new, old), "plan": old["plan"]}, shown)
-    merged = span_counterexample(base.prefix, head.prefix, 12)
+    merged = SpanCounterexample(
+        Party("base", SpanConstraint(2, 12)), Party("head", SpanConstraint(2, 36)), tokens=12
+    )
     assert check_counterexample({**catalogs(old, new), "plan": old["plan"]}, merged)
 
 
-GOOD = {
-    "kind": "span",
-    "tokens": 12,
-    "permitted_by": "every provider's prefix",
-    "refused_by": "the merged prefix (10 or more tokens, by 24)",
-}
+PERMITTED = {"by": "every-provider", "prefix": {"minimum_tokens": 10, "alignment": 12}}
+REFUSED = {"by": "merge", "prefix": {"minimum_tokens": 10, "alignment": 24}}
+GOOD = make.told({"kind": "span", "tokens": 12, "permitted": PERMITTED, "refused": REFUSED})
+
+
+def merged(minimum: Any, alignment: Any) -> make.Json:
+    return {"by": "merge", "prefix": {"minimum_tokens": minimum, "alignment": alignment}}
+
+
+def of_node(provider: str, node: str, span: tuple[int, int]) -> make.Json:
+    return {
+        "by": "provider",
+        "provider": f"provider.{provider}.reference",
+        "node": f"node.{node}",
+        "prefix": {"minimum_tokens": span[0], "alignment": span[1]},
+    }
 
 
 @pytest.mark.parametrize(
@@ -82,35 +109,55 @@ GOOD = {
         {"tokens": "12"},
         {"tokens": -12},
         {"tokens": 1 << 64},
-        {"permitted_by": "every provider's suffix "},
-        {"permitted_by": "somebody"},
-        {"permitted_by": None},
-        {"refused_by": "the merged prefix (10 or more tokens, by 12)"},
-        {"refused_by": "the merged prefix (10 or more tokens, by 0)"},
-        {"refused_by": "the prefix of provider provider.mixer.reference in node node.mixer"},
-        {"refused_by": "the prefix of provider provider.embed.reference in node node.mixer"},
-        {"refused_by": "the prefix of provider provider.embed.reference in node nowhere"},
-        {"refused_by": "the policy, which schedules 256 tokens in one step"},
-        {"refused_by": "every provider's prefix"},
+        {"permitted": {"by": "every-provider", "suffix": PERMITTED["prefix"]}},
+        {"permitted": {"by": "every-provider", "prefix": {"minimum_tokens": 9, "alignment": 12}}},
+        {"permitted": {**PERMITTED, "suffix": {"minimum_tokens": 1, "alignment": 1}}},
+        {"permitted": {**PERMITTED, "by": "somebody"}},
+        {"permitted": {"by": "every-provider"}},
+        {"permitted": None},
+        {"refused": merged(10, 12)},
+        {"refused": merged(10, 0)},
+        {"refused": merged(10.0, 24)},
+        {"refused": merged(True, 24)},
+        {"refused": {"by": "merge"}},
+        {"refused": of_node("mixer", "mixer", (10, 4))},
+        {"refused": of_node("mixer", "mixer", (10, 24))},
+        {"refused": of_node("embed", "mixer", (3, 6))},
+        {"refused": of_node("embed", "where", (3, 6))},
+        {"refused": {"by": "step", "maximum_tokens": 256}},
+        {"refused": {"by": "step", "maximum_tokens": 11}},
+        {"refused": PERMITTED},
+        {"refused": {**REFUSED, "by": "head"}},
     ],
 )
 def test_what_does_not_hold_is_refused(change: dict[str, Any]) -> None:
     document = make.bundle({"embed": (3, 6), "mixer": (10, 4)})
     assert check_counterexample(document, GOOD)
     assert not check_counterexample(document, {**GOOD, **change})
+    try:
+        changed = make.told({**GOOD, **change})
+    except (TypeError, LookupError, ValueError, ArithmeticError):
+        return  # nothing that could be told
+    assert not check_counterexample(document, changed)
     assert not check_counterexample({"plan": document["plan"]}, GOOD)
 
 
 def test_a_boundary_needs_tokens_on_both_sides() -> None:
     document = make.bundle({"mixer": (1, 4)}, {"head": (3, 1)})
-    shown = {
-        "kind": "span",
-        "processed": 5,
-        "boundary": 9,
-        "prompt": 12,
-        "permitted_by": "every provider",
-        "refused_by": "the merge, which found no boundary",
-    }
+    shown = make.told(
+        {
+            "kind": "span",
+            "processed": 5,
+            "boundary": 9,
+            "prompt": 12,
+            "permitted": {
+                "by": "every-provider",
+                "prefix": {"minimum_tokens": 1, "alignment": 4},
+                "suffix": {"minimum_tokens": 3, "alignment": 1},
+            },
+            "refused": {"by": "merge", "maximum_tokens": 0},
+        }
+    )
     assert check_counterexample(document, shown)
     for change in (
         {"processed": 9},
@@ -120,6 +167,8 @@ def test_a_boundary_needs_tokens_on_both_sides() -> None:
         {"boundary": 10},
         {"processed": None},
         {"refused_by": "every provider"},
+        {"refused": shown["permitted"], "refused_by": "every provider"},
+        {"refused": {"by": "merge", "maximum_tokens": 4}},
     ):
         assert not check_counterexample(document, {**shown, **change})
 
@@ -129,14 +178,15 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=5,
 )
-WORDS = [
-    "every provider's prefix",
-    "the merged suffix (1 or more tokens, by 2)",
-    "the prefix of provider provider.mixer.reference in node node.mixer",
-    "state state.counter, which holds 256 tokens",
-    "the policy, which schedules , tokens in one step",
-    "BASE (1 or more tokens, by 1)",
-    "HEAD (prefixes of 1 or more tokens, by 1, and suffixes of 1 or more tokens, by 0)",
+PARTIES = [
+    PERMITTED,
+    REFUSED,
+    merged(1, 0),
+    of_node("mixer", "mixer", (1, 1)),
+    {"by": "state", "state": "state.counter", "maximum_tokens": 256},
+    {"by": "step", "maximum_tokens": None},
+    {**PERMITTED, "by": "base"},
+    {**PERMITTED, "by": "head", "suffix": 3},
 ]
 
 
@@ -146,15 +196,17 @@ WORDS = [
         st.sampled_from(["tokens", "processed", "boundary", "prompt", "shape", "left", "right"]),
         st.integers(0, 9) | anything,
     ),
-    st.sampled_from(WORDS) | anything,
-    st.sampled_from(WORDS) | anything,
+    st.sampled_from(PARTIES) | anything,
+    st.sampled_from(PARTIES) | anything,
     st.sampled_from(["span", "overlap"]),
     st.sampled_from([sample("bundle"), {}, {"base": {}, "head": 3}, {"plan": {"payload": {}}}]),
 )
 def test_nothing_is_raised(
-    counts: dict[str, Any], by: Any, refused_by: Any, kind: str, document: Any
+    counts: dict[str, Any], permitted: Any, refused: Any, kind: str, document: Any
 ) -> None:
-    wire = {"kind": kind, "permitted_by": by, "refused_by": refused_by, **counts}
+    wire = {"kind": kind, "permitted": permitted, "refused": refused, **counts}
+    with contextlib.suppress(Exception):
+        wire = make.told(wire)
     assert check_counterexample(document, wire) in (True, False)
 
 

@@ -62,14 +62,14 @@ def test_well_formed(one: ValueBinding) -> None:
     ("one", "reason"),
     [
         (binding(), "it has no storage component"),
-        (binding(make.component("r", 0)), "its component in r is empty"),
+        (binding(make.component("r", 0)), "its component in `r` is empty"),
         (
             binding(make.component("r", 32), make.component("q", 0, name="a")),
-            "its component in q is empty",
+            "its component in `q` is empty",
         ),
         (
             binding(make.component("r", 32, LARGEST - 31)),
-            "its component in r ends at byte 18,446,744,073,709,551,616, past u64",
+            "its component in `r` ends at byte 18,446,744,073,709,551,616, past u64",
         ),
         (
             binding(*parts("a", None)),
@@ -79,7 +79,7 @@ def test_well_formed(one: ValueBinding) -> None:
             binding(*parts(None, None)),
             "2 of its 2 components have no id to tell them apart by",
         ),
-        (binding(*parts("a", "b", "a")), "two of its components have the id a"),
+        (binding(*parts("a", "b", "a")), "two of its components have the id `a`"),
         (
             binding(make.component("r", 31)),
             "its tensor takes 32 bytes and its components hold 31",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ferrum_verify.catalogue.examples import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples.checking import check_counterexample
+from ferrum_verify.counterexamples.parties import party_words
 from ferrum_verify.limits import Limits
 from ferrum_verify.prove.obligation import Refuted
 from ferrum_verify.prove.prover import Proof, prove
@@ -54,6 +55,12 @@ def bundle(
             apply_edits(document, {f"{spans_of(name)}/{side}": span})
     apply_edits(document, edits or {})
     return document
+
+
+def told(wire: Json) -> Json:
+    """A span counterexample as it would be told: its two texts say what its data says."""
+    texts = {f"{name}_by": party_words(wire[name]) for name in ("permitted", "refused")}
+    return {**wire, **texts}
 
 
 def subject(document: Json) -> Subject:

@@ -120,6 +120,7 @@ def test_a_peak_that_is_too_low_is_refuted(pool: int, peak: int) -> None:
         "shape": {"sequences": 1, "tokens": 1, "pages": 1},
         "bytes": peak + 1,
         "limit": peak,
+        "limit_from": f"{POOLS}/{pool}/minimum_invocation_peak_bytes",
     }
 
 
@@ -144,6 +145,7 @@ def test_an_alignment_that_masks_cannot_round_to_is_refuted() -> None:
         "shape": {"sequences": 1, "tokens": 1, "pages": 1},
         "bytes": 144,
         "limit": 128,
+        "limit_from": f"{ROWS}/0",
     }
 
 

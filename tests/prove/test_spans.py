@@ -97,36 +97,51 @@ def test_a_selected_provider_that_is_absent_leaves_nothing_to_claim() -> None:
 
 WRONG = [
     # the product of the alignments, not the least common multiple: too strict
-    ((10, 24), {"tokens": 12, "permitted_by": "every provider's {side}", "refused_by": "{merged}"}),
-    ((13, 12), {"tokens": 12, "permitted_by": "every provider's {side}", "refused_by": "{merged}"}),
+    ((10, 24), 12, "everyone", "merged"),
+    ((13, 12), 12, "everyone", "merged"),
     # only the first, only the last, only what both divide by: too lax
-    ((10, 6), {"tokens": 18, "permitted_by": "{merged}", "refused_by": "{mixer}"}),
-    ((10, 4), {"tokens": 16, "permitted_by": "{merged}", "refused_by": "{embed}"}),
-    ((10, 2), {"tokens": 10, "permitted_by": "{merged}", "refused_by": "{embed}"}),
+    ((10, 6), 18, "merged", "mixer"),
+    ((10, 4), 16, "merged", "embed"),
+    ((10, 2), 10, "merged", "embed"),
     # a minimum of another provider
-    ((3, 6), {"tokens": 6, "permitted_by": "{merged}", "refused_by": "{mixer}"}),
+    ((3, 6), 6, "merged", "mixer"),
 ]
 
 
 @pytest.mark.parametrize("side", ["prefix", "suffix"])
-@pytest.mark.parametrize(("merged", "expected"), WRONG)
+@pytest.mark.parametrize(("merged", "tokens", "permitting", "refusing"), WRONG)
 def test_a_wrong_merge_is_refuted_with_the_smallest_count(
-    side: str, merged: Pair, expected: dict[str, Any]
+    side: str, merged: Pair, tokens: int, permitting: str, refusing: str
 ) -> None:
     document = make.bundle(TWO, TWO)
     wrong = answer(document, **{side: merged})
+
+    def held(by: str, span: Pair, **names: str) -> dict[str, Any]:
+        return {"by": by, side: {"minimum_tokens": span[0], "alignment": span[1]}, **names}
+
+    parties = {
+        "everyone": held("every-provider", (10, 12)),
+        "merged": held("merge", merged),
+        **{
+            name: held(
+                "provider", TWO[name], provider=f"provider.{name}.reference", node=f"node.{name}"
+            )
+            for name in ("embed", "mixer")
+        },
+    }
     words = {
-        "side": side,
+        "everyone": f"every provider's {side}",
         "merged": f"the merged {side} ({merged[0]} or more tokens, by {merged[1]})",
         "embed": f"the {side} of provider provider.embed.reference in node node.embed",
         "mixer": f"the {side} of provider provider.mixer.reference in node node.mixer",
     }
     counterexample = {
         "kind": "span",
-        **{
-            key: text.format(**words) if isinstance(text, str) else text
-            for key, text in expected.items()
-        },
+        "tokens": tokens,
+        "permitted": parties[permitting],
+        "refused": parties[refusing],
+        "permitted_by": words[permitting],
+        "refused_by": words[refusing],
     }
     found = make.refuted(make.proof_of(document, wrong))
     assert found == [("checkpoint.boundary-intersection", counterexample)]
@@ -162,6 +177,12 @@ def test_a_wrong_refusal_is_refuted_with_the_shortest_prompt() -> None:
         "processed": 0,
         "boundary": 12,
         "prompt": 17,
+        "permitted": {
+            "by": "every-provider",
+            "prefix": {"minimum_tokens": 10, "alignment": 12},
+            "suffix": {"minimum_tokens": 2, "alignment": 5},
+        },
+        "refused": {"by": "merge", "maximum_tokens": 0},
         "permitted_by": "every provider",
         "refused_by": "the merge, which found no boundary",
     }

@@ -267,7 +267,7 @@ def test_messages_name_the_thing_and_the_numbers() -> None:
     MALFORMED["binding smaller than its tensor"][0](bundle)
     (finding,) = refused(bundle)
     assert finding.message == (
-        "The value kv is malformed: its tensor takes 32 bytes and its components hold 30."
+        "The value `kv` is malformed: its tensor takes 32 bytes and its components hold 30."
     )
     bundle = make.sound()
     MALFORMED["one port twice"][0](bundle)

@@ -359,7 +359,7 @@ def test_messages_name_the_field_its_holder_and_the_value() -> None:
     )
     name = sample("fragment")["memory"]["dynamic_descriptors"][0]["base_resource_id"]
     assert findings[0].message == (
-        f'The field storage.profile.view of {name} is the text "sideways", '
+        f'The field `storage.profile.view` of `{name}` is the text "sideways", '
         'where only "contiguous", "paged_regions" are known.'
     )
     _, findings = edited("catalog", {"/operations/two words": {}})

@@ -16,9 +16,12 @@ from ferrum_verify import audit
 from ferrum_verify.catalogue import catalogue
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.deriving.plans import compile_program_bindings
+from ferrum_verify.findings.wording import short_pool
+from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.report.formats import FORMATS, render
-from ferrum_verify.report.html.findings import MAXIMUM_OF_A_RULE
+from ferrum_verify.report.html.findings import MAXIMUM_OF_A_RULE, Drawn, message_pieces
 from ferrum_verify.report.html.page import MAXIMUM_PICTURES
+from ferrum_verify.report.html.picture import names_of
 from ferrum_verify.report.model import Report
 from tests.examples import WITH_EXAMPLE, report_of_rule
 from tests.report.pages import Page, page_of
@@ -202,3 +205,22 @@ def test_plain_words_stand_where_no_script_runs(concurrent_hazard: dict[str, Any
     for words in ("violated", "unsafe, 3 pairs", "Sharing saves", "static allocations:"):
         assert words in page.text
     assert re.search(r"\d+(\.\d+)? [KMG]iB instead of", page.text)
+
+
+def test_names_in_messages_lead_to_what_is_drawn() -> None:
+    subject, _ = subject_of(sample("fragment"))
+    assert subject is not None
+    assert subject.memory is not None
+    pool_id = subject.memory.dynamic_pools[2].pool_id
+    drawn = Drawn(subject, subject.memory, names_of(subject, subject.memory), with_arenas=True)
+    message = (
+        f"`node/key` reads `act/key` of `{short_pool(pool_id)}`, which is `{pool_id}`, counts in "
+        "`static_bytes`, and is not `value.unknown`"
+    )
+    pieces = [piece for piece in message_pieces(message, drawn) if piece.quoted]
+    assert [piece.place.view if piece.place else None for piece in pieces] == [
+        "node", "resource", "pool", "pool", "capacity", None,
+    ]  # fmt: skip
+    assert {piece.place.key for piece in pieces if piece.place and piece.place.view == "pool"} == {
+        "2"
+    }

@@ -9,9 +9,9 @@ import pytest
 
 from ferrum_verify.catalogue import catalogue
 from ferrum_verify.catalogue.examples import report_of
-from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.counterexamples import Party, SpanConstraint, SpanCounterexample
 from ferrum_verify.report.html.comparison import effect_of, kind_of
-from ferrum_verify.report.html.ticks import Row, Span, span_ticks, tick_rows
+from ferrum_verify.report.html.ticks import Row, span_ticks, tick_rows
 from tests.contracts.compatible_changes import COMPATIBLE_CHANGES
 from tests.examples import report_of_rule
 from tests.report.comparisons import breaking_comparison
@@ -117,10 +117,6 @@ def test_checkpoints_stand_side_by_side() -> None:
     assert (shown["at"], shown["low"]) == (4, 0)
 
 
-def in_catalog(name: str, least: int, by: int) -> str:
-    return f"{name} ({least:,} or more tokens, by {by:,})"
-
-
 @pytest.mark.parametrize(
     ("base", "head"),
     [((8, 4), (8, 8)), ((1, 1), (1, 512)), ((5_000, 7), (1, 9)), ((1, 2**40), (2**60, 2**40))],
@@ -135,8 +131,8 @@ def test_ticks_are_the_counts_that_each_permits(
     )
     shown = span_ticks(
         SpanCounterexample(
-            permitted_by=in_catalog("BASE", *base),
-            refused_by=in_catalog("HEAD", *head),
+            Party("base", SpanConstraint(*base)),
+            Party("head", SpanConstraint(*head)),
             tokens=tokens,
         )
     )
@@ -156,7 +152,8 @@ def test_ticks_are_the_counts_that_each_permits(
 
 
 def test_ticks_of_a_prompt_end_with_it() -> None:
-    rows = [Row("BASE", Span(4, 4), Span(2, 1)), Row("HEAD", Span(4, 4), Span(5, 5))]
+    span = SpanConstraint
+    rows = [Row("BASE", span(4, 4), span(2, 1)), Row("HEAD", span(4, 4), span(5, 5))]
     shown = tick_rows(rows, 8, 18)
     assert shown["high"] == 18
     assert [row["permits"] for row in shown["rows"]] == [[4, 8, 12, 16], [8]]
@@ -165,8 +162,8 @@ def test_ticks_of_a_prompt_end_with_it() -> None:
 
 def test_a_span_of_one_catalog_is_told_in_words() -> None:
     counterexample = SpanCounterexample(
-        permitted_by="every provider's prefix",
-        refused_by="state kv, which holds 4 tokens",
+        Party("every-provider", SpanConstraint(1, 8)),
+        Party("state", maximum_tokens=4, state="kv"),
         tokens=8,
     )
     assert span_ticks(counterexample) == {"kind": "span"}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import models
+from ferrum_verify.catalogue import catalogue
 from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
-from ferrum_verify.findings import Rule
 from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.rules import checkpoint
 from ferrum_verify.rules.checkpoint_causes import listed
@@ -128,8 +128,8 @@ def test_a_provider_of_many_nodes_is_named_once() -> None:
     assert (note.rule, note.severity) == ("checkpoint.provider-undeclared", "note")
     assert note.location == "/catalog/providers/operation~1gated-delta/0"
     assert note.message == (
-        "The plan has no sequence checkpoint: nodes node/l0000/delta, node/l0001/delta and "
-        "node/l0002/delta, provider provider/gated-delta: the provider promises nothing about "
+        "The plan has no sequence checkpoint: nodes `node/l0000/delta`, `node/l0001/delta` and "
+        "`node/l0002/delta`, provider `provider/gated-delta`: the provider promises nothing about "
         "completed boundaries."
     )
 
@@ -153,8 +153,8 @@ def test_a_program_that_declares_nothing() -> None:
 def test_missing_ports_are_a_cause_of_the_provider() -> None:
     (note,) = notes(lambda bundle: contract(bundle, "causal-convolution").pop("state_ports"))
     assert note.rule == "checkpoint.state-port-undeclared"
-    assert "provider/causal-convolution declares no state port input 2" in note.message
-    assert "states state/l0000/conv, state/l0001/conv and state/l0002/conv" in note.message
+    assert "`provider/causal-convolution` declares no state port input 2" in note.message
+    assert "states `state/l0000/conv`, `state/l0001/conv` and `state/l0002/conv`" in note.message
 
 
 def test_an_oracle_over_state() -> None:
@@ -173,7 +173,7 @@ def test_an_output_only_input_that_reaches_state() -> None:
 
     (note,) = notes(edit)
     assert note.rule == "checkpoint.output-only-input-affects-state"
-    assert "input value/tokens, node node/l0000/conv, state state/l0000/conv" in note.message
+    assert "input `value/tokens`, node `node/l0000/conv`, state `state/l0000/conv`" in note.message
     (reason,) = derive_sequence_checkpoint(edited(edit)).reasons
     index = int(note.location.rpartition("/")[2])
     name = reason["output_only_input_affects_state"]["node_id"]
@@ -190,8 +190,8 @@ def test_inputs_that_do_not_cover() -> None:
     (note,) = notes(in_program(inputs=["value/image"]))
     assert note.rule == "checkpoint.input-coverage"
     assert note.message == (
-        "The plan has no sequence checkpoint: the program's inputs value/image have no role in "
-        "checkpoints; value/tokens have one and are no inputs of the program."
+        "The plan has no sequence checkpoint: the program's inputs `value/image` have no role in "
+        "checkpoints; `value/tokens` have one and are no inputs of the program."
     )
 
 
@@ -311,8 +311,8 @@ def test_a_boundary_beyond_what_the_states_hold_is_never_reached() -> None:
     assert (warning.rule, warning.severity) == ("checkpoint.never-reachable", "warning")
     assert warning.message == (
         "The smallest boundary that all providers permit is 16,384 tokens, because of "
-        "provider/gated-delta (node node/l0000/delta), but state state/l0003/kv holds 8,192 at "
-        "most and the policy schedules 4,096 in one step."
+        "`provider/gated-delta` (node `node/l0000/delta`), but state `state/l0003/kv` holds 8,192 "
+        "at most and the policy schedules 4,096 in one step."
     )
     node = make.nodes_of(hybrid())[int(warning.location.rpartition("/")[2])]
     assert node["id"] == "node/l0000/delta"
@@ -348,7 +348,7 @@ def test_suffixes_do_not_move_the_first_boundary() -> None:
 
 
 def test_every_reason_has_a_rule() -> None:
-    rules = {value.id for value in vars(checkpoint).values() if isinstance(value, Rule)}
+    rules = {rule for rule in catalogue() if rule.startswith("checkpoint.")}
     assert len(rules) == 17
     assert {rule.id for rule in checkpoint._OF_REASON.values()} < rules
 

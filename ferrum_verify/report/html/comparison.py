@@ -8,9 +8,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.counterexamples import SpanConstraint, SpanCounterexample
 from ferrum_verify.findings.wording import plural, printable
-from ferrum_verify.report.html.ticks import Row, Span, tick_rows
+from ferrum_verify.report.html.ticks import Row, tick_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -234,11 +234,11 @@ def checkpoint_view(comparison: Comparison) -> CheckpointView | None:
     return CheckpointView(facts, tick_rows(rows, max(smallest)) if smallest else None)
 
 
-def _span(side: Mapping[str, Any], name: str) -> Span | None:
+def _span(side: Mapping[str, Any], name: str) -> SpanConstraint | None:
     if not side["supported"]:
         return None
     span = side["boundaries"][name]
-    return Span(span["minimum_tokens"], span["alignment"])
+    return SpanConstraint(span["minimum_tokens"], span["alignment"])
 
 
 def _fact(side: Mapping[str, Any], key: str) -> str:

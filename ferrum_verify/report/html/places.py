@@ -91,10 +91,14 @@ def _place_in_pool(row: str, below: list[str], pool: DynamicPool) -> Place:
 
 
 def named_place(name: str, names: Names) -> Place | None:
-    """The place of a node or resource of that name."""
+    """The place of a resource, node or pool of that name, or of a total of the plan."""
     if name in names.resources:
         return _resource(names, name)
-    return _node(names, name) if name in names.nodes else None
+    if name in names.nodes:
+        return _node(names, name)
+    if name in names.pools:
+        return Place("pool", str(names.pools[name]), "among the pools")
+    return Place("capacity", "", "in the capacity") if name in _TOTALS else None
 
 
 def _resource(names: Names, name: str) -> Place:
