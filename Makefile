@@ -20,6 +20,7 @@ test: lint types unit
 lint: $(VENV)/developed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/vulture
 
 types: $(VENV)/developed
 	$(BIN)/mypy

@@ -15,7 +15,6 @@ from ferrum_verify.derive.reusable import canonical_buckets, capacity_shape
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings.capping import capped
 from ferrum_verify.plan.canonical import bucket_id
-from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sizes import request_bytes
 from ferrum_verify.rules import (
     binding,
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.problem import PlanningProblem
     from ferrum_verify.documents.reusable import ProblemReusableExecution
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.reading.subject import Subject
 
 
@@ -103,10 +103,9 @@ def derive_subject(subject: Subject) -> tuple[Subject | None, list[Finding]]:
 
     None with the findings where the engine would refuse the problem.
     """
-    problem = subject.problem
-    if problem is None:
+    problem, order = subject.problem, subject.order
+    if problem is None or order is None:
         return None, []
-    order = HappensBefore(problem.nodes)
     findings = list(capped(_check_problem(subject, problem, order)))
     if has_errors(findings):
         return None, findings

@@ -176,7 +176,6 @@ def _comparison(old: CatalogSource, new: CatalogSource, judged: PlanChanges | No
     return Comparison(
         base=old.loaded.source,
         head=new.loaded.source,
-        base_catalog=old.catalog,
         head_catalog=new.catalog,
         before=None if before is None else before.to_wire(),
         after=None if after is None else after.to_wire(),

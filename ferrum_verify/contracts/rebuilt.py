@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.contracts.providers import providers_by_id
+from ferrum_verify.plan.order import HappensBefore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +32,7 @@ def rebuilt_on(plan: PlanSource, catalog: CapabilityCatalog) -> Subject:
     nodes = tuple(_rebuilt_node(node, catalog, offered[node.operation_id]) for node in plan.nodes)
     return replace(
         plan.subject,
-        nodes=nodes,
+        order=HappensBefore(nodes),
         plan_nodes=nodes,
         header=plan.header.model_copy(
             update={

@@ -126,7 +126,7 @@ class Variant(WireModel):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
         """The wrapped form, as it stands on the wire."""
-        inner = handler(core_schema.get("schema", core_schema) if False else core_schema)
+        inner = handler(core_schema)
         return {
             "type": "object",
             "properties": {cls.tag: inner},

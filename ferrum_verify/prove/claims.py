@@ -11,7 +11,6 @@ from ferrum_verify.documents.memory_plan import Binding
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.frontier import capacity_of, largest_sequences, largest_tokens
-from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sizes import minimum_bytes
 from ferrum_verify.prove.bindings import layout_claims, owner_claims
 from ferrum_verify.prove.capacity import (
@@ -29,14 +28,13 @@ from ferrum_verify.prove.spans import span_claims
 from ferrum_verify.prove.windows import PlanGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.derive.bindings import BindingLayout
-    from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
-    from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.plan.frontier import Capacity, Headroom
+    from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.prove.obligation import Claims
     from ferrum_verify.reading.subject import Subject
 
@@ -134,15 +132,15 @@ def _reusable_sources(plan: Plan) -> Iterator[Claims]:
 
 
 def _binding_sources(plan: Plan) -> Iterator[Claims]:
-    nodes, reusable = plan.subject.nodes, plan.memory.reusable_execution
+    order, reusable = plan.subject.order, plan.memory.reusable_execution
     pools = binding_pools(plan.memory)
-    if plan.graph is None or nodes is None or reusable is None or len(pools) != 1:
+    if plan.graph is None or order is None or reusable is None or len(pools) != 1:
         return
     (pool,) = pools
     index = plan.memory.dynamic_pools.index(pool)
     at = f"{plan.subject.places.memory}/dynamic_pools/{index}"
-    layouts = layouts_under_test(pool, plan.memory, nodes)
-    owners = {position: node.binding_resource for position, node in enumerate(nodes)}
+    layouts = layouts_under_test(pool, plan.memory, order)
+    owners = {position: node.binding_resource for position, node in enumerate(order.nodes)}
     shapes = {
         resolved.bucket.bucket_id: capacity_shape(resolved.bucket.capacity)
         for resolved in reusable.buckets
@@ -154,11 +152,10 @@ def _binding_sources(plan: Plan) -> Iterator[Claims]:
 
 
 def layouts_under_test(
-    pool: DynamicPool, memory: MemoryPlan, nodes: Sequence[FragmentNode | PlanNode]
+    pool: DynamicPool, memory: MemoryPlan, order: HappensBefore
 ) -> list[BindingLayout]:
     """The arenas that the fast path compiles, or none where it cannot."""
     listed = {resource for row in pool.invocation_liveness for resource in row.resource_ids}
-    order = HappensBefore(nodes)
     kinds = {row.base_resource_id: row.kind for row in memory.dynamic_descriptors}
     for resource in listed:
         kind = kinds.get(resource)

@@ -132,17 +132,19 @@ class _Copying:
         self._values += 1
         if self._values > MAXIMUM_VALUES:
             refuse(_TOO_MANY_VALUES)
+        if not isinstance(value, (dict, list, tuple)):
+            return self._of_scalar(value, place)
+        if depth > MAXIMUM_DEPTH:
+            refuse(TOO_DEEP)
+        if isinstance(value, dict):
+            return self._of_object(value, place, depth)
+        return [
+            self.of(member, pointer(place, index), depth + 1) for index, member in enumerate(value)
+        ]
+
+    def _of_scalar(self, value: Any, place: str) -> Any:
         if value is None or isinstance(value, bool):
             return value
-        if isinstance(value, (dict, list, tuple)):
-            if depth > MAXIMUM_DEPTH:
-                refuse(TOO_DEEP)
-            if isinstance(value, dict):
-                return self._of_object(value, place, depth)
-            return [
-                self.of(member, pointer(place, index), depth + 1)
-                for index, member in enumerate(value)
-            ]
         if isinstance(value, int):
             return max(-LONG_NUMBER, min(LONG_NUMBER, int(value)))
         if isinstance(value, float):

@@ -191,21 +191,18 @@ def _stem(name: str) -> str:
     return name.lower().removesuffix(".gz")
 
 
+_REASONS: dict[type[Exception], str] = {
+    FileNotFoundError: "There is no file {source}.",
+    IsADirectoryError: "{source} is a directory, not a file.",
+    PermissionError: "{source} may not be read.",
+    UnicodeEncodeError: "No file can have the name {source}: it holds half of a surrogate pair.",
+    gzip.BadGzipFile: "{source} is not a gzip archive.",
+    OSError: "{source} cannot be read{why}.",
+}
+
+
 def _reason(error: Exception, source: str) -> str:
-    match error:
-        case FileNotFoundError():
-            return f"There is no file {source}."
-        case IsADirectoryError():
-            return f"{source} is a directory, not a file."
-        case PermissionError():
-            return f"{source} may not be read."
-        case UnicodeEncodeError():
-            return f"No file can have the name {source}: it holds half of a surrogate pair."
-        case gzip.BadGzipFile():
-            return f"{source} is not a gzip archive."
-        case OSError(strerror=str(reason)):
-            return f"{source} cannot be read: {reason}."
-        case OSError():
-            return f"{source} cannot be read."
-        case _:
-            return f"The gzip archive {source} is damaged or cut short."
+    damaged = "The gzip archive {source} is damaged or cut short."
+    sentence = next((each for kind, each in _REASONS.items() if isinstance(error, kind)), damaged)
+    stated = getattr(error, "strerror", None)
+    return sentence.format(source=source, why="" if stated is None else f": {stated}")

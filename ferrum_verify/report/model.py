@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    import networkx as nx
+
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.findings import Finding
@@ -98,7 +100,6 @@ class Comparison:
 
     base: str
     head: str
-    base_catalog: CapabilityCatalog
     head_catalog: CapabilityCatalog
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None
@@ -128,6 +129,17 @@ class DocumentReport:
     path: Path | None = field(default=None, repr=False, compare=False)
     line: int = field(default=1, repr=False, compare=False)
     comparison: Comparison | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def graph(self) -> nx.DiGraph[str] | None:
+        """The document's nodes, with an edge from each dependency to what waits for it.
+
+        A node's ``position`` is its place in plan order, and ``resources`` are the ids that it
+        lists, parted by spaces. None where the document has no nodes that could be read. The
+        graph is made when it is first asked for, and is not in the JSON.
+        """
+        order = None if self.subject is None else self.subject.order
+        return None if order is None else order.graph
 
     def to_wire(self) -> dict[str, Any]:
         """The document's part of the JSON report."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import DELETE, Example, Rule
-from ferrum_verify.plan.order import HappensBefore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.order import HappensBefore
 
 READ_BEFORE_WRITE = Rule(
     id="graph.read-before-write",
@@ -25,12 +25,11 @@ READ_BEFORE_WRITE = Rule(
 )
 
 
-def check(nodes: Sequence[PlanNode], place: str) -> Iterator[Finding]:
+def check(nodes: Sequence[PlanNode], order: HappensBefore, place: str) -> Iterator[Finding]:
     """Findings of the data flow between the nodes that stand at the pointer ``place``.
 
     Says nothing where the dependencies give no order, as other graph rules then report.
     """
-    order = HappensBefore(nodes)
     if not order.is_tractable or not _is_ordered(order):
         return
     writers: dict[str, list[int]] = {}

@@ -6,13 +6,14 @@ import itertools
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Finding, Rule
-from ferrum_verify.plan.order import MAXIMUM_NODES, HappensBefore
+from ferrum_verify.plan.order import MAXIMUM_NODES
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.reading.subject import Subject
 
 GRAPH = "docs/format.md, «Graph rules»"
@@ -52,11 +53,10 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
     ``known`` are the resources that nodes may list; None when the memory plan could not be
     read, so that nothing can be said of them. A problem's lists may stand in any order.
     """
-    nodes = subject.nodes
-    if nodes is None:
+    order = subject.order
+    if order is None:
         return
-    at = subject.places.nodes
-    order = HappensBefore(nodes)
+    nodes, at = order.nodes, subject.places.nodes
     for index, node in enumerate(nodes):
         first = order.position[node.id]
         if first != index:

@@ -71,8 +71,8 @@ def check(subject: Subject) -> Iterator[Finding]:
             expected=1,
             actual=0,
         )
-    nodes = subject.plan_nodes
-    if nodes is None:
+    nodes, order = subject.plan_nodes, subject.order
+    if nodes is None or order is None:
         return
     if not nodes:
         yield NO_NODES.finding("The execution plan has no nodes.", subject.places.nodes)
@@ -81,7 +81,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     if subject.memory is not None:
         rows = ResourceRows(subject.memory, subject.places.memory)
     yield from _check_resources(nodes, rows, subject.places.nodes)
-    yield from data_flow.check(nodes, subject.places.nodes)
+    yield from data_flow.check(nodes, order, subject.places.nodes)
     for index, node in enumerate(nodes):
         place = f"{subject.places.nodes}/{index}"
         yield from selection.check_node(node, place)

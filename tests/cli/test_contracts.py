@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferrum_verify.catalogue.samples import sample
-from ferrum_verify.cli import run
+from ferrum_verify.cli import contracts, run
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.limits import Limits
 from ferrum_verify.report.formats import FORMATS
@@ -176,10 +175,8 @@ def test_limits_of_the_proofs(folder: Path, monkeypatch: pytest.MonkeyPatch, com
         given.append(options["limits"])
         raise DocumentError("enough")
 
-    monkeypatch.setattr(import_module("ferrum_verify.contracts.check"), "check_contracts", recorded)
-    monkeypatch.setattr(
-        import_module("ferrum_verify.contracts.compare"), "compare_contracts", recorded
-    )
+    for name in ("check_contracts", "compare_contracts"):
+        monkeypatch.setattr(contracts, name, recorded)
     documents = ["catalog.json"] * (1 if command == "check" else 2)
     limits = ["--obligation-limit", "2.5", "--proof-limit", "7"]
     run(["contracts", command, *documents, *limits])

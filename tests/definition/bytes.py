@@ -59,17 +59,19 @@ def faults(document: Json, execution: str) -> list[Fault]:
     lives = lives_of(plan)
     tried: set[tuple[object, ...]] = set()
     for suspects in (stale(lives), shared(plan), misplaced(plan), unclaimed(plan)):
-        found += _told(plan, execution, waits, suspects, None, tried)
+        found += _told(plan, execution, waits, suspects, shape=None, tried=tried)
     for shape in steps(plan):
         touched = touches(plan, shape)
-        found += _told(plan, execution, waits, unwritten(plan, touched, lives), shape, tried)
+        found += _told(
+            plan, execution, waits, unwritten(plan, touched, lives), shape=shape, tried=tried
+        )
         for one, other in meetings(touched):
             of_both = [
                 *races(one, other),
                 *coincidences(one, other, lives),
                 *losses(one, other, lives, plan),
             ]
-            found += _told(plan, execution, waits, of_both, shape, tried)
+            found += _told(plan, execution, waits, of_both, shape=shape, tried=tried)
     return found
 
 
@@ -78,6 +80,7 @@ def _told(
     model: str,
     waits: Waits,
     suspects: Iterable[Suspect],
+    *,
     shape: Shape | None,
     tried: set[tuple[object, ...]],
 ) -> Iterator[Fault]:

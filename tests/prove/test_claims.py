@@ -280,8 +280,8 @@ def _plan(fragment: Any) -> claims.Plan:
 def _layout() -> tuple[claims.Plan, BindingLayout]:
     plan = _plan(sample("fragment"))
     pool = plan.memory.dynamic_pools[6]
-    assert plan.subject.nodes is not None
-    layouts = claims.layouts_under_test(pool, plan.memory, plan.subject.nodes)
+    assert plan.subject.order is not None
+    layouts = claims.layouts_under_test(pool, plan.memory, plan.subject.order)
     return plan, layouts[0]
 
 

@@ -14,6 +14,7 @@ from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.documents.bundle import Bundle
 from ferrum_verify.documents.node import PlanNode
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
+from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.reading.subject import Places, Subject
 from ferrum_verify.rules import value
@@ -272,7 +273,7 @@ def _subject(ranges: list[tuple[int, int, int, int]]) -> Subject:
         kind="execution-plan",
         places=Places(nodes="/nodes"),
         raw={},
-        nodes=(plan_node,),
+        order=HappensBefore((plan_node,)),
         plan_nodes=(plan_node,),
     )
 
@@ -311,7 +312,11 @@ def _subject_without_aliases(ranges: list[tuple[int, int, int, int]]) -> Subject
     )
     node = template[0].model_copy(update={"values": values})
     return Subject(
-        kind=subject.kind, places=subject.places, raw={}, nodes=(node,), plan_nodes=(node,)
+        kind=subject.kind,
+        places=subject.places,
+        raw={},
+        order=HappensBefore((node,)),
+        plan_nodes=(node,),
     )
 
 

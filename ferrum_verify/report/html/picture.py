@@ -52,7 +52,7 @@ class Names:
 
 def names_of(subject: Subject, memory: MemoryPlan) -> Names:
     """The positions of all nodes, pools and resources: dynamic ones first, then static ones."""
-    order = HappensBefore(subject.nodes or ())
+    order = subject.order or HappensBefore(())
     resources: dict[str, int] = {}
     for row in memory.dynamic_descriptors:
         resources.setdefault(row.base_resource_id, len(resources))
@@ -65,7 +65,7 @@ def names_of(subject: Subject, memory: MemoryPlan) -> Names:
 
 def picture(subject: Subject, memory: MemoryPlan, names: Names, execution: Execution) -> Any:
     """Nodes, resources and the groups of rows that the timeline draws."""
-    order = HappensBefore(subject.nodes or ())
+    order = subject.order or HappensBefore(())
     return {
         "execution": execution,
         "nodes": [
