@@ -188,7 +188,7 @@ def test_a_rule_is_explained_with_an_example(capsys: Any) -> None:
     assert "set `/memory/reserve_bytes` to `-1`" in page
     assert '-    "reserve_bytes": 8192,' in page
     assert "`ferrum-verify audit fragment.json` then gives:" in page
-    assert "The field memory.reserve_bytes is -1" in page
+    assert "The field `memory.reserve_bytes` is -1" in page
 
 
 @pytest.mark.parametrize(
