@@ -109,8 +109,8 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
         rule=REUSABLE_CEILING,
         location=f"{at}/reusable_workspace_ceiling_bytes",
         formula=formula(lanes_fit, budgets, lanes, ceiling),
-        message=f"pool `{short_pool(pool.pool_id)}` keeps {ceiling:,} bytes for reusable execution, "
-        f"but {lanes:,} lanes need {total:,}",
+        message=f"pool `{short_pool(pool.pool_id)}` keeps {ceiling:,} bytes for reusable "
+        f"execution, but {lanes:,} lanes need {total:,}",
         witness=lambda _: ShapeCounterexample(
             UNIT, total, ceiling, f"{at}/reusable_workspace_ceiling_bytes"
         ),
