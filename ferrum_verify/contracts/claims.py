@@ -12,16 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import z3
 
-from ferrum_verify.documents.demand import (
-    ActualSequences,
-    Affine,
-    BoundedShapeBuckets,
-    Fixed,
-    Pages,
-    Tokens,
-)
+from ferrum_verify.contracts.growth import common_reach
 from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.plan.sizes import largest_shape
 from ferrum_verify.prove.divisibility import LOGIC, Span, contained
+from ferrum_verify.prove.formulas import FREE, linear, linear_counts
 from ferrum_verify.prove.obligation import (
     Obligation,
     Proved,
@@ -38,12 +33,11 @@ from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED, VACUOUS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ferrum_verify.contracts.growth import Claim
     from ferrum_verify.counterexamples import Shape
     from ferrum_verify.documents.checkpoint import TokenSpan
-    from ferrum_verify.documents.demand import Demand
     from ferrum_verify.findings import Finding, Rule
     from ferrum_verify.limits import Limits
+    from ferrum_verify.plan.sizes import Claim
     from ferrum_verify.prove.obligation import Formula, Outcome
 
 
@@ -135,18 +129,17 @@ def bounded_size(
 
 def grows_by(base: Claim, head: Claim, at_most: int, limits: Shape) -> Statement:
     """At every shape up to the limits ``head`` takes at most so many bytes more than ``base``."""
-    counts = z3.Ints("sequences tokens pages")
+    counts, within = linear_counts("", common_reach(base.terms, head.terms, limits))
     before, given_before = _quantized(base, counts, "base")
     after, given_after = _quantized(head, counts, "head")
-    given = (*_within(counts, limits), *given_before, *given_after)
-    return Statement(LOGIC, after - before <= at_most, given)
+    return Statement(LOGIC, after - before <= at_most, (*within, *given_before, *given_after))
 
 
 def stays_within(claim: Claim, at_most: int) -> Statement:
     """At every shape of its demand the claim takes at most so many bytes."""
-    counts = z3.Ints("sequences tokens pages")
+    counts, within = linear_counts("", largest_shape(claim.terms, FREE))
     size, given = _quantized(claim, counts, "size")
-    return Statement(LOGIC, size <= at_most, (*(count >= 1 for count in counts), *given))
+    return Statement(LOGIC, size <= at_most, (*within, *given))
 
 
 def _question(
@@ -162,56 +155,11 @@ def _spans(declared: Sequence[TokenSpan]) -> tuple[Span, ...]:
     return tuple(dict.fromkeys(Span(each.minimum_tokens, each.alignment) for each in declared))
 
 
-def _within(counts: Sequence[z3.ArithRef], limits: Shape) -> list[z3.BoolRef]:
-    most = (limits.sequences, limits.tokens, limits.pages)
-    return [
-        bound
-        for count, limit in zip(counts, most, strict=True)
-        for bound in (count >= 1, count <= limit)
-    ]
-
-
 def _quantized(
     claim: Claim, counts: Sequence[z3.ArithRef], name: str
 ) -> tuple[z3.ArithRef, list[z3.BoolRef]]:
     """The quantized bytes, and what defines them: the least multiple that holds the demand."""
-    logical, given = _logical(claim.demand, counts)
+    logical = linear(claim.terms, counts)
     blocks, granule = z3.Int(f"{name}_blocks"), claim.granule
     size = granule * blocks
-    return size, [*given, size >= logical, size < logical + granule]
-
-
-def _logical(demand: Demand, counts: Sequence[z3.ArithRef]) -> tuple[z3.ArithRef, list[z3.BoolRef]]:
-    sequences, tokens, pages = counts
-    match demand:
-        case Fixed(bytes=size):
-            return z3.IntVal(size), []
-        case ActualSequences(bytes_per_sequence=each, maximum_sequences=most):
-            return each * sequences, [sequences <= most]
-        case Tokens(bytes_per_token=each, maximum_tokens=most):
-            return each * tokens, [tokens <= most]
-        case Affine():
-            size = (
-                demand.fixed_bytes
-                + demand.bytes_per_sequence * sequences
-                + demand.bytes_per_token * tokens
-            )
-            return size, [
-                sequences <= demand.maximum_sequences,
-                tokens <= demand.maximum_tokens,
-            ]
-        case Pages(bytes_per_page=each, maximum_pages=most):
-            return each * pages, [pages <= most]
-        case BoundedShapeBuckets(buckets=buckets):
-            covers = [
-                z3.And(
-                    sequences <= bucket.maximum_sequences,
-                    tokens <= bucket.maximum_tokens,
-                    pages <= bucket.maximum_pages,
-                )
-                for bucket in buckets
-            ]
-            staircase = z3.IntVal(buckets[-1].bytes)
-            for bucket, covered in reversed(list(zip(buckets[:-1], covers[:-1], strict=True))):
-                staircase = z3.If(covered, z3.IntVal(bucket.bytes), staircase)
-            return staircase, [covers[-1]]
+    return size, [size >= logical, size < logical + granule]

@@ -18,14 +18,14 @@ from ferrum_verify.contracts.examples import (
     ZERO,
     with_plan,
 )
-from ferrum_verify.contracts.growth import Claim, largest_growth, refused_shape
+from ferrum_verify.contracts.growth import largest_growth, refused_shape
 from ferrum_verify.contracts.names import code, codes
 from ferrum_verify.contracts.rebuilt import named_estimator
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings import Rule, pointer
-from ferrum_verify.plan.sizes import describe
+from ferrum_verify.plan.sizes import Claim, describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,13 +43,26 @@ _ESTIMATOR = f"/catalog{ATTENTION}/resource_estimator_implementation_fingerprint
 
 @dataclass(frozen=True, slots=True)
 class ChangedClaim:
-    """Rows of one owner that ask for the same under BASE, and for the same under HEAD."""
+    """Rows of one owner that ask for the same under BASE, and for the same under HEAD.
+
+    ``was`` and ``row`` are the first of them, under BASE where it has one, and under HEAD.
+    """
 
     owner: str
-    base: Claim | None
-    head: Claim
+    was: DynamicDescriptor | None
+    row: DynamicDescriptor
     resources: tuple[str, ...]
     place: str
+
+    @property
+    def base(self) -> Claim | None:
+        """What they claim under BASE."""
+        return None if self.was is None else Claim.of(self.was)
+
+    @property
+    def head(self) -> Claim:
+        """What they claim under HEAD."""
+        return Claim.of(self.row)
 
     @property
     def name(self) -> str:
@@ -71,23 +84,20 @@ def changed_claims(plan: PlanSource, rebuilt: PlanSource) -> list[ChangedClaim]:
         for index, row in enumerate(plan.memory.dynamic_descriptors)
     }
     providers = {node.id: node.selection.selected_provider for node in rebuilt.nodes}
-    groups: dict[tuple[str, Claim | None, Claim], list[str]] = {}
+    groups: dict[tuple[str, Claim | None, Claim], list[DynamicDescriptor]] = {}
     for row in rebuilt.memory.dynamic_descriptors:
-        was = before.get(row.base_resource_id)
-        base, head = None if was is None else _claim(was[1]), _claim(row)
+        known = before.get(row.base_resource_id)
+        base, head = None if known is None else Claim.of(known[1]), Claim.of(row)
         if base != head:
-            groups.setdefault((_owner(row, providers), base, head), []).append(row.base_resource_id)
+            groups.setdefault((_owner(row, providers), base, head), []).append(row)
     table = pointer(plan.subject.places.memory, "dynamic_descriptors")
-    return [
-        ChangedClaim(
-            owner,
-            base,
-            head,
-            tuple(resources),
-            table if base is None else pointer(table, before[resources[0]][0]),
-        )
-        for (owner, base, head), resources in groups.items()
-    ]
+    changed = []
+    for (owner, _, _), rows in groups.items():
+        index, was = before.get(rows[0].base_resource_id, (None, None))
+        place = table if index is None else pointer(table, index)
+        resources = tuple(row.base_resource_id for row in rows)
+        changed.append(ChangedClaim(owner, was, rows[0], resources, place))
+    return changed
 
 
 ESTIMATES_UNKNOWN = Rule(
@@ -169,10 +179,6 @@ def memory_changes(
     yield from _exceeded(plan, rebuilt)
 
 
-def _claim(row: DynamicDescriptor) -> Claim:
-    return Claim(row.demand, row.alignment_bytes, row.storage.profile)
-
-
 def _owner(row: DynamicDescriptor, providers: dict[str, str]) -> str:
     kind = row.kind
     if isinstance(kind, str):
@@ -201,9 +207,9 @@ def _growth_finding(claim: ChangedClaim, growth: Growth) -> Finding:
     bound = ""
     if growth.at_most > growth.grown:
         bound = f", and by no more than {growth.at_most:,} at any shape"
-    written: dict[str, Any] = {"actual": claim.head.demand.to_wire()}
-    if claim.base is not None:
-        written["expected"] = claim.base.demand.to_wire()
+    written: dict[str, Any] = {"actual": claim.row.demand.to_wire()}
+    if claim.was is not None:
+        written["expected"] = claim.was.demand.to_wire()
     return MEMORY_GREW.finding(
         f"{claim.name} grows by {growth.grown:,} bytes for each claim "
         f"at {describe(growth.shape)}, from {growth.before:,} to {growth.after:,}{bound}.",
@@ -223,15 +229,15 @@ def _totals(plan: PlanSource, rebuilt: PlanSource) -> str:
 
 
 def _refused(claim: ChangedClaim, limits: Shape) -> Iterator[Finding]:
-    if claim.base is None:
+    if claim.was is None:
         return
-    shape = refused_shape(claim.base.demand, claim.head.demand, limits)
+    shape = refused_shape(claim.was.demand.terms, claim.row.demand.terms, limits)
     if shape is not None:
         yield ESTIMATE_REFUSES.finding(
             f"At {describe(shape)}, {claim.name} had a size, and under HEAD's estimate has none.",
             claim.place,
-            expected=claim.base.demand.to_wire(),
-            actual=claim.head.demand.to_wire(),
+            expected=claim.was.demand.to_wire(),
+            actual=claim.row.demand.to_wire(),
         )
 
 

@@ -38,8 +38,9 @@ class _Limit:
 
     @property
     def name(self) -> str:
-        """Who says so, with the tokens."""
-        return self.party.words
+        """Who says so, with the tokens; a state's name is marked as one."""
+        words, state = self.party.words, self.party.state
+        return words if state is None else words.replace(f" {state}", f" {code(state)}", 1)
 
 
 @dataclass(frozen=True, slots=True)

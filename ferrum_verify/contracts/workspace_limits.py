@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.contracts.examples import ESTIMATE, checked
-from ferrum_verify.contracts.growth import Claim
 from ferrum_verify.contracts.names import code, codes
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
-from ferrum_verify.documents.demand import BoundedShapeBuckets, bind
+from ferrum_verify.documents.demand import bind
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.documents.terms import COUNTS, Staircase
 from ferrum_verify.findings import Rule, pointer
-from ferrum_verify.plan.sizes import UNIT, describe, maximal_shape
+from ferrum_verify.plan.sizes import UNIT, Claim, describe, maximal_shape
 from ferrum_verify.rules import estimates
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def claim_of(
     if profile is None:
         return None
     demand = bind(workspace.estimate.size_formula, ceilings.sequences, ceilings.tokens)
-    return Claim(demand, workspace.estimate.alignment_bytes, profile)
+    return Claim(demand.terms, workspace.estimate.alignment_bytes, profile.blocks)
 
 
 WORKSPACE_STORAGE = Rule(
@@ -131,8 +131,8 @@ def fits(claim: Claim, limit: int) -> bool | None:
     """Whether a claim takes at most ``limit`` bytes at every shape; None where it has no size."""
     try:
         claim.bytes_at(UNIT)
-        return claim.bytes_at(maximal_shape(claim.demand)) <= limit
-    except (SizeError, IndexError):
+        return claim.bytes_at(maximal_shape(claim.terms)) <= limit
+    except SizeError:
         return None
 
 
@@ -161,7 +161,7 @@ WORKSPACE_EXCEEDS = Rule(
 
 def _size_findings(workspace: Workspaces, claim: Claim, ceilings: Ceilings) -> Iterator[Finding]:
     place = pointer(workspace.place, "size_formula")
-    if isinstance(claim.demand, BoundedShapeBuckets) and not claim.demand.buckets:
+    if claim.terms == Staircase(()):
         yield WORKSPACE_FORMULA.finding(
             f"The size of {workspace.name} has no bucket, so it is not defined at any shape.", place
         )
@@ -209,10 +209,10 @@ def _smallest(claim: Claim, broken: Callable[[Shape], bool]) -> Shape | None:
 
     Sizes grow with the shape, so what is broken at a shape is broken at every larger one.
     """
-    shape = maximal_shape(claim.demand)
+    shape = maximal_shape(claim.terms)
     if not broken(shape):
         return None
-    for name in ("sequences", "tokens", "pages"):
+    for name in COUNTS:
         low, high = 1, getattr(shape, name)
         while low < high:
             middle = (low + high) // 2

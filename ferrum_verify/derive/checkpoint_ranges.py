@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def largest_boundary(state: LayoutState) -> int:
     """The most tokens of a token-major prefix that the state's resource can hold."""
-    demand = state.descriptor.demand
-    return demand_bytes(demand, maximal_shape(demand)) // tensor_storage_bytes(state.tensor)
+    terms = state.descriptor.demand.terms
+    return demand_bytes(terms, maximal_shape(terms)) // tensor_storage_bytes(state.tensor)
 
 
 def byte_range(state: LayoutState, boundary: int) -> tuple[int, int]:

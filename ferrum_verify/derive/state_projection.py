@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.checkpoint_layout import LayoutState, Place, Refusal, Unsupported
-from ferrum_verify.documents.demand import BoundedShapeBuckets, Tokens
 from ferrum_verify.documents.program import TokenScaled
 from ferrum_verify.documents.tensor import SizeError, tensor_bytes, tensor_storage_bytes
 from ferrum_verify.plan.resource_rows import describe_profile
@@ -215,9 +214,8 @@ def _candidate(
 
 def _capacity(descriptor: DynamicDescriptor) -> int:
     """The bytes that the descriptor's demand gives at its largest shape, not quantized."""
-    if isinstance(descriptor.demand, BoundedShapeBuckets) and not descriptor.demand.buckets:
-        raise SizeError("is not defined, as its demand has no bucket")
-    return demand_bytes(descriptor.demand, maximal_shape(descriptor.demand))
+    terms = descriptor.demand.terms
+    return demand_bytes(terms, maximal_shape(terms))
 
 
 def _port(
@@ -248,18 +246,19 @@ def _mapping_faults(sight: _Sight) -> Iterator[str]:
     if not isinstance(scaled, TokenScaled):
         yield "it holds a position for each token and its declared capacity is fixed"
         return
-    if not isinstance(demand, Tokens):
+    grows = demand.terms.only("tokens")
+    if grows is None:
         yield f"it grows with the tokens and the demand of `{resource}` is {demand.tag}"
         return
-    if not scaled.bytes_per_token == demand.bytes_per_token == sight.size:
+    if not scaled.bytes_per_token == grows.each == sight.size:
         yield (
             f"a token takes {scaled.bytes_per_token:,} bytes by its declaration, "
-            f"{demand.bytes_per_token:,} in `{resource}` and {sight.size:,} as a tensor"
+            f"{grows.each:,} in `{resource}` and {sight.size:,} as a tensor"
         )
-    if scaled.maximum_tokens != demand.maximum_tokens:
+    if scaled.maximum_tokens != grows.most:
         yield (
             f"it is declared for {scaled.maximum_tokens:,} tokens and `{resource}` holds "
-            f"{demand.maximum_tokens:,}"
+            f"{grows.most:,}"
         )
 
 

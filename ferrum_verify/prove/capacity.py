@@ -14,16 +14,15 @@ import z3
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX, U128_MAX
 from ferrum_verify.plan.sizes import UNIT
+from ferrum_verify.plan.turns import row_groups, slot_groups
 from ferrum_verify.prove.formulas import LOGIC, Words, is_sound, shape_of
 from ferrum_verify.prove.need import (
     Need,
     all_sound,
     fits,
-    invocation_sharing,
     passes,
     several_fit,
     several_pass,
-    step_sharing,
 )
 from ferrum_verify.prove.obligation import Obligation, Statement, formula
 from ferrum_verify.rules import capacity as rules
@@ -158,9 +157,7 @@ def _of_usable_bytes(at: str) -> partial[Obligation]:
 def batch_need(memory: MemoryPlan, descriptors: Mapping[str, DynamicDescriptor]) -> Need | None:
     """What a batch needs by the plan's rows; None where a row that shares bytes is not sound."""
     groups = [
-        group
-        for pool in memory.dynamic_pools
-        for group in (*step_sharing(pool), *invocation_sharing(pool))
+        group for pool in memory.dynamic_pools for group in (*slot_groups(pool), *row_groups(pool))
     ]
     if not all_sound(groups, descriptors):
         return None

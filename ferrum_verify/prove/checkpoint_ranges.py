@@ -19,7 +19,6 @@ import z3
 
 from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample, Shape
 from ferrum_verify.documents.checkpoint import StateSemantics
-from ferrum_verify.documents.demand import Tokens
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.program import TokenScaled
 from ferrum_verify.documents.tensor import SizeError, tensor_storage_bytes
@@ -142,13 +141,10 @@ def _copied(
     if grows:
         # Positions follow each other from byte 0, in storage that is claimed by the token.
         scaled = state.capacity_demand
-        if (
-            component.offset_bytes != 0
-            or not isinstance(row.demand, Tokens)
-            or not isinstance(scaled, TokenScaled)
-        ):
+        held = row.demand.terms.only("tokens")
+        if component.offset_bytes != 0 or held is None or not isinstance(scaled, TokenScaled):
             return None
-        most = min(row.demand.maximum_tokens, scaled.maximum_tokens)
+        most = min(held.most, scaled.maximum_tokens)
     return Copied(
         state_id=state.id,
         value_id=state.value_id,

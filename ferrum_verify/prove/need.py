@@ -8,46 +8,34 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import z3
 
 from ferrum_verify.counterexamples import Shape
+from ferrum_verify.plan.sizes import Claim
+from ferrum_verify.plan.turns import bytes_in_turn
 from ferrum_verify.prove.formulas import (
     LOGIC,
-    Claimed,
     SymbolicShape,
     Words,
     defined_up_to,
     is_sound,
+    largest_at,
+    largest_in_turn,
+    shared_by,
 )
 from ferrum_verify.prove.obligation import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool
-    from ferrum_verify.prove.formulas import Alternative
-
-    Sharing: TypeAlias = Sequence[tuple[str, ...]]
-    """Rows of resources that take turns in the same bytes; a row's resources are live at once."""
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor
+    from ferrum_verify.plan.turns import Group
+    from ferrum_verify.prove.formulas import Shared
 
 
-def step_sharing(pool: DynamicPool) -> list[Sharing]:
-    """The members of each Step slot take turns."""
-    slots = (slot.resource_ids for slot in pool.step_resource_slots)
-    return [[(resource,) for resource in members] for members in slots if members]
-
-
-def invocation_sharing(pool: DynamicPool) -> list[Sharing]:
-    """All rows of a pool take turns where it reuses one extent, and none does otherwise."""
-    rows = [row.resource_ids for row in pool.invocation_liveness if row.resource_ids]
-    if rows and pool.invocation_liveness_mode == "total_order_reuse":
-        return [rows]
-    return [[row] for row in rows]
-
-
-def all_sound(groups: Iterable[Sharing], descriptors: Mapping[str, DynamicDescriptor]) -> bool:
+def all_sound(groups: Iterable[Group], descriptors: Mapping[str, DynamicDescriptor]) -> bool:
     """Whether the bytes of every resource in the groups can be spoken of."""
     named = {resource for group in groups for row in group for resource in row}
     return all(name in descriptors and is_sound(descriptors[name]) for name in named)
@@ -61,42 +49,26 @@ class Need:
     """
 
     static: int
-    own: tuple[tuple[Claimed, int], ...] = ()
-    shared: tuple[tuple[frozenset[Alternative], int], ...] = ()
+    own: tuple[tuple[Claim, int], ...] = ()
+    shared: Shared = ()
 
     @classmethod
     def of(
         cls,
         static: int,
         own: Iterable[DynamicDescriptor],
-        groups: Sequence[Sharing],
+        groups: Sequence[Group],
         descriptors: Mapping[str, DynamicDescriptor],
     ) -> Need:
         """The need of rows of the sequence, and of groups of resources that share bytes."""
-        claimed = {
-            resource: Claimed.of(descriptors[resource])
-            for group in groups
-            for row in group
-            for resource in row
-        }
-        shared = Counter(
-            frozenset(
-                frozenset(Counter(claimed[resource] for resource in row).items()) for row in group
-            )
-            for group in groups
-        )
-        return cls(static, tuple(Counter(map(Claimed.of, own)).items()), tuple(shared.items()))
+        named = {resource for group in groups for row in group for resource in row}
+        claims = {resource: Claim.of(descriptors[resource]) for resource in named}
+        return cls(static, tuple(Counter(map(Claim.of, own)).items()), shared_by(groups, claims))
 
     def largest(self, most: Shape) -> int:
         """No less than the need of one sequence at any shape within ``most``."""
-        own = sum(count * claimed.largest_at(most) for claimed, count in self.own)
-        shared = sum(
-            count * times * claimed.largest_at(most)
-            for alternatives, count in self.shared
-            for alternative in alternatives
-            for claimed, times in alternative
-        )
-        return self.static + own + shared
+        own = sum(count * largest_at(claim, most) for claim, count in self.own)
+        return self.static + own + largest_in_turn(self.shared, most)
 
     def formula(
         self,
@@ -110,22 +82,25 @@ class Need:
         One sequence, unless their number is given.
         """
         total = words.constant(self.static)
-        for claimed, count in self.own:
-            each = words.constant(count) * words.taken(claimed, one)
+        for claim, count in self.own:
+            each = words.constant(count) * words.taken(claim, one)
             total += each if sequences is None else each * sequences
-        for alternatives, count in self.shared:
-            total += words.constant(count) * words.greatest(alternatives, step)
-        return total
+        return total + words.in_turn(self.shared, step)
 
     def at(self, shape: Shape) -> int | None:
         """The need of one sequence at a shape; None where a demand is not defined there."""
-        rows = (claimed for claimed, _ in self.own)
-        turns = (c for alternatives, _ in self.shared for row in alternatives for c, _ in row)
-        if any(shape.tokens > defined_up_to(c.demand).tokens for c in (*rows, *turns)):
+        own = (claim for claim, _ in self.own)
+        turns = (claim for rows, _ in self.shared for row in rows for claim, _ in row)
+        if any(shape.tokens > defined_up_to(claim.terms).tokens for claim in (*own, *turns)):
             return None
         fixed = SymbolicShape.fixed(shape)
         value = z3.simplify(self.formula(Words.up_to(self.largest(shape)), fixed, fixed))
         return int(str(value))
+
+    def bytes_at(self, shape: Shape) -> int:
+        """The same without a formula; raises SizeError where a demand is not defined there."""
+        own = sum(count * claim.bytes_at(shape) for claim, count in self.own)
+        return self.static + own + bytes_in_turn(self.shared, lambda each: each.bytes_at(shape))
 
 
 def fits(need: Need, most: Shape, limit: int) -> Statement:

@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING
 import z3
 
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
-from ferrum_verify.documents.demand import ActualSequences
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings.wording import short_pool
-from ferrum_verify.plan.sizes import resident_ceiling
+from ferrum_verify.plan.sizes import Claim, resident_ceiling
 from ferrum_verify.prove.evaluation import rounded_both_ways, value_at
 from ferrum_verify.prove.formulas import (
     LINEAR,
     LOGIC,
-    Claimed,
     SymbolicShape,
     Words,
     defined_at,
     defined_up_to,
     is_sound,
     is_sound_but_for_alignment,
+    largest_of,
     linear,
     linear_counts,
+    linear_covered,
     shape_of,
 )
 from ferrum_verify.prove.obligation import Obligation, Statement, formula
@@ -38,8 +38,8 @@ from ferrum_verify.rules.pool_totals import CEILING
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample
-    from ferrum_verify.documents.demand import Demand
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool
+    from ferrum_verify.documents.terms import Terms
     from ferrum_verify.prove.obligation import Claims
 
 _FREE_SEQUENCES = U32_MAX
@@ -50,7 +50,7 @@ def descriptor_claims(row: DynamicDescriptor, at: str) -> Claims:
     """The claims about one descriptor's bytes, for all of its shapes."""
     if not is_sound_but_for_alignment(row):
         return
-    claimed = Claimed.of(row)
+    claimed = Claim.of(row)
     yield _loses_nothing(row, claimed, at)
     if not is_sound(row):
         return
@@ -58,7 +58,7 @@ def descriptor_claims(row: DynamicDescriptor, at: str) -> Claims:
     yield _never_shrinks(row, at)
 
 
-def _fits(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
+def _fits(row: DynamicDescriptor, claimed: Claim, at: str) -> Obligation:
     return Obligation(
         id=f"{at}: fits u64",
         claim=f"The bytes of `{row.base_resource_id}`, aligned and in whole blocks, fit u64 at "
@@ -73,14 +73,14 @@ def _fits(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
     )
 
 
-def fit_u64(claimed: Claimed) -> Statement:
+def fit_u64(claimed: Claim) -> Statement:
     """At every shape of its demand the bytes that a row takes fit u64."""
-    words, shape = Words.up_to(claimed.largest), SymbolicShape.named()
+    words, shape = Words.up_to(largest_of(claimed)), SymbolicShape.named()
     return _at_every_shape(claimed, shape, z3.ULE(words.taken(claimed, shape), words.u64))
 
 
-def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligation:
-    unit = max(claimed.alignment, claimed.block)
+def _loses_nothing(row: DynamicDescriptor, claimed: Claim, at: str) -> Obligation:
+    unit = claimed.granule
 
     def witness(values: tuple[int, ...]) -> Counterexample | None:
         shape = shape_of(values)
@@ -103,23 +103,25 @@ def _loses_nothing(row: DynamicDescriptor, claimed: Claimed, at: str) -> Obligat
     )
 
 
-def round_as_division_does(claimed: Claimed) -> Statement:
+def round_as_division_does(claimed: Claim) -> Statement:
     """Masks round as division does; the unit need be no power of two here, so it can fail."""
-    words, shape = Words.up_to(claimed.largest), SymbolicShape.named()
+    words, shape = Words.up_to(largest_of(claimed)), SymbolicShape.named()
     goal = words.taken(claimed, shape) == words.least(claimed, shape)
     return _at_every_shape(claimed, shape, goal)
 
 
-def _at_every_shape(claimed: Claimed, shape: SymbolicShape, goal: z3.BoolRef) -> Statement:
-    given = defined_at(claimed.demand, shape)
+def _at_every_shape(claimed: Claim, shape: SymbolicShape, goal: z3.BoolRef) -> Statement:
+    given = defined_at(claimed.terms, shape)
     return Statement(LOGIC, goal, given, least=shape.counts, example=shape.smallest)
 
 
 def _never_shrinks(row: DynamicDescriptor, at: str) -> Obligation:
+    terms = row.demand.terms
+
     def witness(values: tuple[int, ...]) -> Counterexample:
         small, large = shape_of(values), shape_of(values[3:])
         return ShapeCounterexample(
-            small, value_at(row.demand, small), value_at(row.demand, large), f"{at}/demand"
+            small, value_at(terms, small), value_at(terms, large), f"{at}/demand"
         )
 
     return Obligation(
@@ -128,22 +130,23 @@ def _never_shrinks(row: DynamicDescriptor, at: str) -> Obligation:
         names=(row.base_resource_id,),
         rule=rules.ILLEGAL_DEMAND,
         location=f"{at}/demand",
-        formula=formula(is_monotone, row.demand),
+        formula=formula(is_monotone, terms),
         message=f"the demand of dynamic resource `{row.base_resource_id}` shrinks as the shape "
         "grows",
         witness=witness,
     )
 
 
-def is_monotone(demand: Demand) -> Statement:
+def is_monotone(terms: Terms) -> Statement:
     """A shape that is larger in every count asks for no fewer bytes."""
-    small, defined = linear_counts("", demand)
-    large, defined_larger = linear_counts("_larger", demand)
+    small, within = linear_counts("", defined_up_to(terms))
+    large, within_larger = linear_counts("_larger", defined_up_to(terms))
+    covered = linear_covered(terms, small) + linear_covered(terms, large)
     grows = [one <= other for one, other in zip(small, large, strict=True)]
     return Statement(
         LINEAR,
-        linear(demand, small) <= linear(demand, large),
-        (*defined, *defined_larger, *grows),
+        linear(terms, small) <= linear(terms, large),
+        (*within, *within_larger, *covered, *grows),
         least=(*small, *large),
         example=tuple((count, z3.IntVal(1)) for count in (*small, *large)),
     )
@@ -160,15 +163,15 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
     """
     if not members or not all(is_sound(member) for member in members):
         return
-    alike = Counter[Claimed]()
+    alike = Counter[Claim]()
     for member in members:
-        alike[Claimed.of(member)] += member.theoretical_maximum_instances
+        alike[Claim.of(member)] += member.theoretical_maximum_instances
     ceiling = pool.theoretical_ceiling_bytes
     name = f"pool `{short_pool(pool.pool_id)}`"
 
     def witness(_: tuple[int, ...]) -> Counterexample | None:
         # Each member up to its own maximum: the largest shape is where that is for all.
-        tops = [defined_up_to(claimed.demand) for claimed in alike]
+        tops = [defined_up_to(claimed.terms) for claimed in alike]
         shape = Shape(
             max(top.sequences if top.sequences < _FREE_SEQUENCES else 1 for top in tops),
             max(top.tokens if top.tokens < U64_MAX else 1 for top in tops),
@@ -194,17 +197,17 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
     )
 
 
-def stay_under(alike: tuple[tuple[Claimed, int], ...], ceiling: int) -> Statement:
+def stay_under(alike: tuple[tuple[Claim, int], ...], ceiling: int) -> Statement:
     """Rows that are so many of each kind, each kind at a shape of its own, take at most that."""
-    words = Words.up_to(max(sum(count * claimed.largest for claimed, count in alike), ceiling))
+    words = Words.up_to(max(sum(count * largest_of(claimed) for claimed, count in alike), ceiling))
     total = words.constant(0)
     given: list[z3.BoolRef] = []
     example: list[tuple[z3.BitVecRef, z3.BitVecRef]] = []
     for index, (claimed, instances) in enumerate(alike):
         shape = SymbolicShape.named(f"_{index}")
-        given += defined_at(claimed.demand, shape)
+        given += defined_at(claimed.terms, shape)
         example += shape.smallest
-        if isinstance(claimed.demand, ActualSequences):
+        if claimed.terms.only("sequences") is not None:
             given.append(shape.sequences == 1)
         total += words.constant(instances) * words.taken(claimed, shape)
     return Statement(

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.demand import (
-    ActualSequences,
-    Affine,
-    BoundedShapeBuckets,
-    Fixed,
-    Pages,
-    Tokens,
-)
 from ferrum_verify.documents.memory_plan import Persistent
 from ferrum_verify.documents.storage import profile_fault
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.documents.terms import Staircase
 from ferrum_verify.findings import Example, Finding, Rule
 from ferrum_verify.plan.sizes import (
+    Claim,
     describe,
-    formula_key,
     is_power_of_two,
     maximal_shape,
     request_bytes,
@@ -27,9 +20,9 @@ from ferrum_verify.plan.sizes import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ferrum_verify.documents.demand import Demand
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.documents.problem import ProblemDescriptor
+    from ferrum_verify.documents.terms import Terms
 
 VALIDATE = "seed 000, `MemoryPlan::validate`"
 SIZES = "docs/format.md, «Descriptors»"
@@ -64,7 +57,7 @@ def check_rows(
 ) -> Iterator[Finding]:
     """What every descriptor promises by itself, with or without its derived pool."""
     seen: set[str] = set()
-    sound: set[tuple[int, int, int, int]] = set()
+    sound: set[tuple[Claim, int]] = set()
     for index, row in enumerate(rows):
         resource = row.base_resource_id
         if resource in seen:
@@ -91,10 +84,12 @@ def check_rows(
                 f"dynamic resource `{resource}` is stored in {fault}",
                 f"{base}/{index}/storage/profile",
             )
-        elif is_power_of_two(alignment) and (key := formula_key(row)) not in sound:
+            continue
+        asked = Claim.of(row), row.theoretical_maximum_instances
+        if is_power_of_two(alignment) and asked not in sound:
             faults = list(_check_demand(row, f"{base}/{index}"))
             if not faults:
-                sound.add(key)
+                sound.add(asked)
             yield from faults
 
 
@@ -226,23 +221,21 @@ SIZE_OVERFLOW = Rule(
 
 
 def _check_demand(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iterator[Finding]:
-    demand = row.demand
+    terms = row.demand.terms
     name = f"dynamic resource `{row.base_resource_id}`"
-    if fault := demand_fault(demand):
+    if fault := demand_fault(terms):
         yield ILLEGAL_DEMAND.finding(f"the demand of {name} {fault}", f"{at}/demand")
         return
-    if (
-        isinstance(demand, ActualSequences)
-        and demand.maximum_sequences != row.theoretical_maximum_instances
-    ):
+    served = terms.only("sequences")
+    if served is not None and served.most != row.theoretical_maximum_instances:
         yield SEQUENCE_CEILING.finding(
-            f"{name} serves at most {demand.maximum_sequences:,} sequences, but has "
+            f"{name} serves at most {served.most:,} sequences, but has "
             f"{row.theoretical_maximum_instances:,} theoretical instances",
             f"{at}/demand/actual_sequences/maximum_sequences",
             expected=row.theoretical_maximum_instances,
-            actual=demand.maximum_sequences,
+            actual=served.most,
         )
-    shape = maximal_shape(demand)
+    shape = maximal_shape(terms)
     try:
         # A legal demand is positive and never shrinks, so the largest shape is the only test.
         request_bytes(row, shape)
@@ -253,47 +246,38 @@ def _check_demand(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iterat
         )
 
 
-def demand_fault(demand: Demand) -> str | None:
+def demand_fault(terms: Terms) -> str | None:
     """What makes a demand illegal, completing "the demand …"; None if it is legal.
 
     A maximal value that does not fit u64 is a size's affair, not the form's.
     """
-    match demand:
-        case Fixed(bytes=fixed):
-            return None if fixed else "is 0 bytes"
-        case ActualSequences(bytes_per_sequence=each, maximum_sequences=most):
-            return None if each and most else f"is {each:,} bytes for each of {most:,} sequences"
-        case Tokens(bytes_per_token=each, maximum_tokens=most):
-            return None if each and most else f"is {each:,} bytes for each of {most:,} tokens"
-        case Pages(bytes_per_page=each, maximum_pages=most):
-            return None if each and most else f"is {each:,} bytes for each of {most:,} pages"
-        case Affine() as affine:
-            if not affine.bytes_per_sequence and not affine.bytes_per_token:
-                return "is affine with no bytes for a sequence or a token"
-            if not affine.maximum_sequences or not affine.maximum_tokens:
-                return "is affine with a maximum of 0"
-            return None
-        case BoundedShapeBuckets():
-            return _buckets_fault(demand)
+    if isinstance(terms, Staircase):
+        return _buckets_fault(terms)
+    if not terms.parts:
+        return None if terms.fixed else "is 0 bytes"
+    if len(terms.parts) == 1:
+        ((counted, each, most),) = terms.parts
+        return None if each and most else f"is {each:,} bytes for each of {most:,} {counted}"
+    if not any(part.each for part in terms.parts):
+        return "is affine with no bytes for a sequence or a token"
+    return None if all(part.most for part in terms.parts) else "is affine with a maximum of 0"
 
 
-def _buckets_fault(demand: BoundedShapeBuckets) -> str | None:
-    buckets = demand.buckets
-    if not 1 <= len(buckets) <= 64:
-        return f"has {len(buckets):,} shape buckets, not 1 to 64"
-    for index, bucket in enumerate(buckets):
-        shape = (bucket.maximum_sequences, bucket.maximum_tokens, bucket.maximum_pages)
-        if not all(shape) or not bucket.bytes:
+def _buckets_fault(terms: Staircase) -> str | None:
+    if not 1 <= len(terms.steps) <= 64:
+        return f"has {len(terms.steps):,} shape buckets, not 1 to 64"
+    for index, step in enumerate(terms.steps):
+        if not all(step):
             return f"has a 0 in shape bucket {index}"
         if not index:
             continue
-        last = buckets[index - 1]
-        before = (last.maximum_sequences, last.maximum_tokens, last.maximum_pages)
+        last = terms.steps[index - 1]
+        shape, before = step[:3], last[:3]
         if shape == before or any(now < then for now, then in zip(shape, before, strict=True)):
             return f"has shape bucket {index}, which does not grow past bucket {index - 1}"
-        if bucket.bytes < last.bytes:
+        if step.bytes < last.bytes:
             return (
-                f"shrinks from {last.bytes:,} to {bucket.bytes:,} bytes "
+                f"shrinks from {last.bytes:,} to {step.bytes:,} bytes "
                 f"between shape buckets {index - 1} and {index}"
             )
     return None

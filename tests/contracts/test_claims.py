@@ -13,7 +13,6 @@ from ferrum_verify.contracts.claims import (
     containment,
     discharge,
 )
-from ferrum_verify.contracts.growth import Claim
 from ferrum_verify.contracts.spans import smallest_refused
 from ferrum_verify.derive.spans import merge_spans
 from ferrum_verify.documents.checkpoint import TokenSpan
@@ -21,6 +20,7 @@ from ferrum_verify.documents.demand import Tokens
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.storage import LINEAR_CONTIGUOUS
 from ferrum_verify.limits import Limits
+from ferrum_verify.plan.sizes import Claim
 from ferrum_verify.report.model import Obligations
 
 
@@ -108,7 +108,9 @@ def test_a_solver_without_time_leaves_it_open() -> None:
 
 
 def test_sizes() -> None:
-    claim = Claim(Tokens(bytes_per_token=100, maximum_tokens=50), 64, LINEAR_CONTIGUOUS)
+    claim = Claim(
+        Tokens(bytes_per_token=100, maximum_tokens=50).terms, 64, LINEAR_CONTIGUOUS.blocks
+    )
 
     def ask(limit: int, *, fits: bool) -> Question:
         return bounded_size("it fits", claim, limit, fits=fits, rule=PREFIX_NARROWED, place="")
