@@ -132,8 +132,7 @@ def grows_by(base: Claim, head: Claim, at_most: int, limits: Shape) -> Statement
     counts, within = linear_counts("", common_reach(base.terms, head.terms, limits))
     before, given_before = _quantized(base, counts, "base")
     after, given_after = _quantized(head, counts, "head")
-    given = (*within, *given_before, *given_after)
-    return Statement(LOGIC, after - before <= at_most, given)
+    return Statement(LOGIC, after - before <= at_most, (*within, *given_before, *given_after))
 
 
 def stays_within(claim: Claim, at_most: int) -> Statement:

@@ -151,7 +151,7 @@ def is_aligned(offset: int, size: int, empty: bool, unit: int) -> Statement:
 def _projected(
     slot: BindingSlot, row: DynamicDescriptor, name: str, at: str, most: Shape
 ) -> Obligation:
-    size = slot.capacity_size_bytes
+    size, need = slot.capacity_size_bytes, Need(0, ((Claim.of(row), 1),))
     return Obligation(
         id=f"{at}: projected {slot.resource_id}",
         claim=f"At every shape that the bucket covers, `{slot.resource_id}` fits its {size:,} "
@@ -159,9 +159,9 @@ def _projected(
         names=(slot.resource_id,),
         rule=binding.ARENA,
         location=at,
-        formula=formula(fits, Need(0, ((Claim.of(row), 1),)), most, size),
+        formula=formula(fits, need, most, size),
         message=f"`{slot.resource_id}` outgrows its {size:,} bytes of {name}",
-        witness=partial(at_shape, (size, at), [[(slot.resource_id,)]], {slot.resource_id: row}),
+        witness=partial(at_shape, need, size, at),
     )
 
 

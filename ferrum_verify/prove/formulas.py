@@ -99,16 +99,16 @@ def defined_up_to(terms: Terms) -> Shape:
     return Shape(*(max(getattr(step, count) for step in terms.steps) for count in COUNTS))
 
 
+def defined_at(terms: Terms, shape: SymbolicShape) -> tuple[z3.BoolRef, ...]:
+    """The shape is one at which the demand is defined."""
+    return (*shape.within(defined_up_to(terms)), *_covered(terms, shape.counts, z3.ULE))
+
+
 def any_of(terms: Sequence[z3.BoolRef]) -> z3.BoolRef:
     """That one of them holds, as SMT-LIB writes it: of no term and of one it has no ``or``."""
     if len(terms) > 1:
         return z3.Or(terms)
     return terms[0] if terms else z3.BoolVal(False)
-
-
-def defined_at(terms: Terms, shape: SymbolicShape) -> tuple[z3.BoolRef, ...]:
-    """The shape is one at which the demand is defined."""
-    return (*shape.within(defined_up_to(terms)), *_covered(terms, shape.counts, z3.ULE))
 
 
 def _covered(
@@ -118,8 +118,7 @@ def _covered(
 ) -> list[z3.BoolRef]:
     if isinstance(terms, Linear):
         return []
-    covered = [_covers(step, counts, at_most) for step in terms.steps]
-    return [covered[0] if len(covered) == 1 else z3.Or(covered)]
+    return [any_of([_covers(step, counts, at_most) for step in terms.steps])]
 
 
 def _covers(

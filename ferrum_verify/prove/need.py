@@ -14,6 +14,7 @@ import z3
 
 from ferrum_verify.counterexamples import Shape
 from ferrum_verify.plan.sizes import Claim
+from ferrum_verify.plan.turns import bytes_in_turn
 from ferrum_verify.prove.formulas import (
     LOGIC,
     SymbolicShape,
@@ -60,12 +61,8 @@ class Need:
         descriptors: Mapping[str, DynamicDescriptor],
     ) -> Need:
         """The need of rows of the sequence, and of groups of resources that share bytes."""
-        claims = {
-            resource: Claim.of(descriptors[resource])
-            for group in groups
-            for row in group
-            for resource in row
-        }
+        named = {resource for group in groups for row in group for resource in row}
+        claims = {resource: Claim.of(descriptors[resource]) for resource in named}
         return cls(static, tuple(Counter(map(Claim.of, own)).items()), shared_by(groups, claims))
 
     def largest(self, most: Shape) -> int:
@@ -85,20 +82,25 @@ class Need:
         One sequence, unless their number is given.
         """
         total = words.constant(self.static)
-        for claimed, count in self.own:
-            each = words.constant(count) * words.taken(claimed, one)
+        for claim, count in self.own:
+            each = words.constant(count) * words.taken(claim, one)
             total += each if sequences is None else each * sequences
         return total + words.in_turn(self.shared, step)
 
     def at(self, shape: Shape) -> int | None:
         """The need of one sequence at a shape; None where a demand is not defined there."""
-        rows = (claimed for claimed, _ in self.own)
-        turns = (c for alternatives, _ in self.shared for row in alternatives for c, _ in row)
-        if any(shape.tokens > defined_up_to(c.terms).tokens for c in (*rows, *turns)):
+        own = (claim for claim, _ in self.own)
+        turns = (claim for rows, _ in self.shared for row in rows for claim, _ in row)
+        if any(shape.tokens > defined_up_to(claim.terms).tokens for claim in (*own, *turns)):
             return None
         fixed = SymbolicShape.fixed(shape)
         value = z3.simplify(self.formula(Words.up_to(self.largest(shape)), fixed, fixed))
         return int(str(value))
+
+    def bytes_at(self, shape: Shape) -> int:
+        """The same without a formula; raises SizeError where a demand is not defined there."""
+        own = sum(count * claim.bytes_at(shape) for claim, count in self.own)
+        return self.static + own + bytes_in_turn(self.shared, lambda each: each.bytes_at(shape))
 
 
 def fits(need: Need, most: Shape, limit: int) -> Statement:

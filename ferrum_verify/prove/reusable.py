@@ -14,7 +14,7 @@ from ferrum_verify.counterexamples import ShapeCounterexample
 from ferrum_verify.derive.reusable import capacity_shape
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings.wording import short_pool
-from ferrum_verify.plan.sizes import UNIT, request_bytes
+from ferrum_verify.plan.sizes import UNIT
 from ferrum_verify.plan.turns import row_groups, slot_groups
 from ferrum_verify.prove.formulas import LOGIC, Words, shape_of
 from ferrum_verify.prove.need import Need, all_sound, fits
@@ -23,12 +23,11 @@ from ferrum_verify.rules.pool_totals import REUSABLE_CEILING
 from ferrum_verify.rules.reusable_budgets import BUDGET
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
     from ferrum_verify.documents.reusable import ResolvedBucket
-    from ferrum_verify.plan.turns import Group
     from ferrum_verify.prove.obligation import Claims
 
 
@@ -52,6 +51,7 @@ def budget_claims(
         if budget is not None:
             limit = getattr(budget, f"{kind}_bytes")
             limit_from = f"{at}/{resolved.pool_budgets.index(budget)}/{kind}_bytes"
+        need = Need.of(0, (), groups, descriptors)
         yield Obligation(
             id=f"{at}: {kind} of {pool.pool_id}",
             claim=f"At every shape that {name} covers, the {kind} bytes of pool "
@@ -59,33 +59,25 @@ def budget_claims(
             names=(name, pool.pool_id),
             rule=BUDGET,
             location=at,
-            formula=formula(fits, Need.of(0, (), groups, descriptors), most, limit),
+            formula=formula(fits, need, most, limit),
             message=f"{name} budgets {limit:,} {kind} bytes in pool `{short_pool(pool.pool_id)}`, "
             "which a shape that it covers passes",
-            witness=partial(at_shape, (limit, limit_from), groups, descriptors),
+            witness=partial(at_shape, need, limit, limit_from),
         )
 
 
 def at_shape(
-    limit: tuple[int, str],
-    groups: Sequence[Group],
-    descriptors: Mapping[str, DynamicDescriptor],
-    counts: tuple[int, ...],
+    need: Need, limit: int, limit_from: str, counts: tuple[int, ...]
 ) -> Counterexample | None:
-    """The shape of these counts, with the bytes that the groups need there.
+    """The shape of these counts, with what is needed there, beside the limit and its place.
 
-    ``limit`` is in bytes, with a pointer to where it stands. None where a demand is not defined
-    there.
+    None where a demand is not defined there.
     """
     shape = shape_of(counts)
     try:
-        total = sum(
-            max(sum(request_bytes(descriptors[each], shape) for each in row) for row in group)
-            for group in groups
-        )
+        return ShapeCounterexample(shape, need.bytes_at(shape), limit, limit_from)
     except SizeError:
         return None
-    return ShapeCounterexample(shape, total, *limit)
 
 
 def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:

@@ -116,10 +116,13 @@ def _at_every_shape(claimed: Claim, shape: SymbolicShape, goal: z3.BoolRef) -> S
 
 
 def _never_shrinks(row: DynamicDescriptor, at: str) -> Obligation:
+    terms = row.demand.terms
+
     def witness(values: tuple[int, ...]) -> Counterexample:
-        terms, small, large = row.demand.terms, shape_of(values), shape_of(values[3:])
-        before, after = value_at(terms, small), value_at(terms, large)
-        return ShapeCounterexample(small, before, after, f"{at}/demand")
+        small, large = shape_of(values), shape_of(values[3:])
+        return ShapeCounterexample(
+            small, value_at(terms, small), value_at(terms, large), f"{at}/demand"
+        )
 
     return Obligation(
         id=f"{at}: never shrinks",
@@ -127,7 +130,7 @@ def _never_shrinks(row: DynamicDescriptor, at: str) -> Obligation:
         names=(row.base_resource_id,),
         rule=rules.ILLEGAL_DEMAND,
         location=f"{at}/demand",
-        formula=formula(is_monotone, row.demand.terms),
+        formula=formula(is_monotone, terms),
         message=f"the demand of dynamic resource `{row.base_resource_id}` shrinks as the shape "
         "grows",
         witness=witness,
@@ -136,14 +139,14 @@ def _never_shrinks(row: DynamicDescriptor, at: str) -> Obligation:
 
 def is_monotone(terms: Terms) -> Statement:
     """A shape that is larger in every count asks for no fewer bytes."""
-    small, defined = linear_counts("", defined_up_to(terms))
-    large, defined_larger = linear_counts("_larger", defined_up_to(terms))
+    small, within = linear_counts("", defined_up_to(terms))
+    large, within_larger = linear_counts("_larger", defined_up_to(terms))
     covered = linear_covered(terms, small) + linear_covered(terms, large)
     grows = [one <= other for one, other in zip(small, large, strict=True)]
     return Statement(
         LINEAR,
         linear(terms, small) <= linear(terms, large),
-        (*defined, *defined_larger, *covered, *grows),
+        (*within, *within_larger, *covered, *grows),
         least=(*small, *large),
         example=tuple((count, z3.IntVal(1)) for count in (*small, *large)),
     )
