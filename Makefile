@@ -1,6 +1,6 @@
 # Two commands do everything on a machine with Python (3.11 or newer), pip and make:
 #   make audit   audits a bundled model family's plan and prints the result
-#   make test    lint, types and tests
+#   make test    lint, types and tests; the browser tests need `make chromium` once
 
 PYTHON ?= python3
 VENV := .venv
@@ -20,11 +20,12 @@ test: lint types unit
 lint: $(VENV)/developed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/vulture
 
 types: $(VENV)/developed
 	$(BIN)/mypy
 
-unit: $(VENV)/developed chromium
+unit: $(VENV)/developed
 	$(BIN)/python -m pytest -n $(JOBS)
 
 # Every theorem in proofs/, by z3 and by cvc5.
@@ -35,13 +36,13 @@ prove: $(VENV)/developed
 bench: $(VENV)/developed
 	$(BIN)/python -m benchmarks
 
-# The rule pages, from the rules.
+# The list of rules in docs/rules.md, and a page for each in docs/rules/, which git ignores.
 rules: $(VENV)/developed
-	$(BIN)/python -m ferrum_verify.cli.rule_pages docs/rules
+	$(BIN)/python -m ferrum_verify.cli.rule_pages docs
 
-# The browser tests need Chromium; without it they are skipped and say so.
+# Installs what the browser tests drive through apt-get, as root; `make test` skips them without it.
 chromium:
-	@sh tests/browser/install-chromium.sh || echo "Chromium could not be installed: the browser tests will be skipped."
+	@sh tests/browser/install-chromium.sh
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -222,7 +222,7 @@ THEOREMS = (
         ),
         theory="non-linear integers",
         holds_for="every pool, by induction; counterexample smallest by rows",
-        rests=("ferrum_verify.rules.pool:MINIMUM_EXCEEDS",),
+        rests=("ferrum_verify.rules.pool_totals:MINIMUM_EXCEEDS",),
         rules=("pool.minimum-exceeds-ceiling",),
         checks=floor,
         recheck=lambda _: smallest_excess() == (2, 1, 1),

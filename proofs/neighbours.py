@@ -257,7 +257,7 @@ THEOREMS = (
         ),
         theory="linear integers",
         holds_for="every number of ranges, by induction",
-        rests=("ferrum_verify.prove.arenas:layout_claims",),
+        rests=("ferrum_verify.prove.bindings:layout_claims",),
         rules=("binding.arena",),
         checks=disjoint,
         recheck=disjoint_agrees,

@@ -24,6 +24,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 """The rooms of the package, from the ground up; the package's own face may name them all."""
 
+BESIDE_THE_ROOMS = {"browser", "definition", "docs", "models", "proofs"}
+"""Folders of tests that are of no room: of the whole, or of what stands beside the package."""
+
 MODULES = {
     ".".join(path.relative_to(TOP).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted((TOP / "ferrum_verify").rglob("*.py"))
@@ -68,6 +71,20 @@ def test_a_room_imports_only_what_lies_below(module: str) -> None:
         assert name != "ferrum_verify", f"{module} imports the face of the package"
         floor = floor_of(name)
         assert room_of(name) == room or (floor is not None and floor < below), name
+
+
+def test_the_tests_stand_in_folders_of_the_rooms_names() -> None:
+    rooms = {room for rooms in LAYERS for room in rooms}
+    for path in (TOP / "tests").rglob("test_*.py"):
+        (folder, *_) = path.relative_to(TOP / "tests").parts
+        assert folder in rooms | BESIDE_THE_ROOMS | {"test_layers.py"}, path
+
+
+def test_whoever_checks_counterexamples_stands_alone() -> None:
+    own = {module for module in INSIDE if room_of(module) == "counterexamples"}
+    for module in own:
+        assert imported(MODULES[module].read_text(encoding="utf-8")) <= own, module
+    assert "ferrum_verify.counterexamples.checking" in own
 
 
 def test_no_files_go_in_circles() -> None:

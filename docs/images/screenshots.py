@@ -36,7 +36,7 @@ def main() -> None:
     """Audit two plans, compare two catalogs, and take pictures of what the reports show."""
     chromium = shutil.which("chromium")
     if chromium is None:
-        sys.exit("There is no Chromium: run tests/browser/install-chromium.sh.")
+        sys.exit("There is no Chromium: `make chromium` installs it.")
     os.chdir(tempfile.mkdtemp())
     write("decoder-32", models.decoder(32), "fenced")
     write("qwen3.5-4b", models.problem("qwen3.5-4b", layers=4), "concurrent")
@@ -46,9 +46,9 @@ def main() -> None:
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
         take(browser, "decoder-32", "report-decoder-32", zoom_and_hover)
-        take(browser, "decoder-32", "report-capacity-dark", point_at_frontier, "#d0-capacity")
+        take(browser, "decoder-32", "report-capacity-dark", point_at_frontier, part="#d0-capacity")
         take(browser, "qwen3.5-4b", "report-schedule", lambda page: page.wait_for_timeout(100))
-        take(browser, "qwen3.5-4b", "report-hazard", next_hazard, "#d0-timeline")
+        take(browser, "qwen3.5-4b", "report-hazard", next_hazard, part="#d0-timeline")
         take(browser, "comparison", "report-comparison", point_at_count, size=TALL)
         browser.close()
 
@@ -88,6 +88,7 @@ def take(
     report: str,
     picture: str,
     act: Callable[[Page], None],
+    *,
     part: str | None = None,
     size: Any = SIZE,
 ) -> None:

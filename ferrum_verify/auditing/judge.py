@@ -15,21 +15,25 @@ from ferrum_verify.derive.reusable import canonical_buckets, capacity_shape
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings.capping import capped
 from ferrum_verify.plan.canonical import bucket_id
-from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sizes import request_bytes
 from ferrum_verify.rules import (
     accesses,
     binding,
     capacity,
+    capacity_grant,
     descriptor,
     descriptor_rows,
     graph,
     lifetimes,
     liveness,
     pool,
+    pool_totals,
     reusable,
+    reusable_budgets,
     slot,
+    slot_retained,
     static,
+    static_rows,
 )
 from ferrum_verify.rules.facts import Facts
 
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.problem import PlanningProblem
     from ferrum_verify.documents.reusable import ProblemReusableExecution
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.reading.subject import Subject
 
 
@@ -102,10 +107,9 @@ def derive_subject(subject: Subject) -> tuple[Subject | None, list[Finding]]:
 
     None with the findings where the engine would refuse the problem.
     """
-    problem = subject.problem
-    if problem is None:
+    problem, order = subject.problem, subject.order
+    if problem is None or order is None:
         return None, []
-    order = HappensBefore(problem.nodes)
     findings = list(capped(_check_problem(subject, problem, order)))
     if has_errors(findings):
         return None, findings
@@ -114,7 +118,7 @@ def derive_subject(subject: Subject) -> tuple[Subject | None, list[Finding]]:
     except SizeError:
         return None, list(_check_shapes(problem))
     usable = problem.policy_capacity_bytes - problem.reserve_bytes
-    findings += pool.check_bounds(memory.dynamic_pools)
+    findings += pool_totals.check_bounds(memory.dynamic_pools)
     if not has_errors(findings):
         bounds = capacity.check_bounds(memory.dynamic_pools, memory.static_bytes, usable, "")
         # What is derived has no place in a problem; the finding is about the whole of it.
@@ -130,8 +134,8 @@ def _check_problem(
     known = frozenset(ids | {row.base_resource_id for row in dynamics})
     broken = list(graph.check(subject, known=known))
     yield from broken
-    yield from capacity.check_grant(problem, "")
-    yield from static.check_rows(statics, "/static_allocations")
+    yield from capacity_grant.check_grant(problem, "")
+    yield from static_rows.check_rows(statics, "/static_allocations")
     yield from descriptor_rows.check_rows(dynamics, "/dynamic_descriptors")
     for index, row in enumerate(dynamics):
         if row.base_resource_id in ids:
@@ -139,7 +143,7 @@ def _check_problem(
                 f"resource `{row.base_resource_id}` has a static row and a dynamic descriptor",
                 f"/dynamic_descriptors/{index}/base_resource_id",
             )
-    yield from slot.check_retained(
+    yield from slot_retained.check_retained(
         problem.retained_completion_resources, problem, subject.places.retained
     )
     users = order.users
@@ -197,7 +201,7 @@ def _check_shapes(problem: PlanningProblem) -> Iterator[Finding]:
                 try:
                     request_bytes(row, shape)
                 except SizeError as error:
-                    yield reusable.SHAPE.finding(
+                    yield reusable_budgets.SHAPE.finding(
                         f"at the shape of a bucket of class `{bucket.class_id}` the size of "
                         f"`{row.base_resource_id}` {error}",
                         places[bucket.bucket_id],

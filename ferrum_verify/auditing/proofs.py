@@ -10,21 +10,22 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.counterexamples.checking import check_counterexample
+from ferrum_verify.findings.wording import plural
 from ferrum_verify.prove import second_opinion
 from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.export import second_opinions, write_obligations
-from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
+from ferrum_verify.prove.obligation import Proved, Refuted, Undecided, Vacuous
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.report.model import Obligations
+from ferrum_verify.report.shown import gate
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
-from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED
+from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED, VACUOUS
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from ferrum_verify.counterexamples import Counterexample, Execution
+    from ferrum_verify.counterexamples import Execution
     from ferrum_verify.findings import Finding
     from ferrum_verify.limits import Proving
     from ferrum_verify.prove.obligation import Obligation
@@ -66,21 +67,21 @@ def prove_subject(
     if plan is None:
         return None
 
-    def accepts(counterexample: Counterexample) -> bool:
-        return check_counterexample(document, counterexample, execution)
-
-    proof = prove(claims_of(plan), proving.limits, accepts, observe)
+    proof = prove(claims_of(plan), proving.limits, gate(document, execution), observe)
     if proving.smt2 is not None:
         write_obligations(proof.verdicts, proving.smt2)
+    outcomes = Counter(type(verdict.outcome) for verdict in proof.claims)
     return ProofReport(
         findings=(
             *_merge(findings, proof, judged=judged),
             *(_second_opinions(proof, proving) if proving.second_opinion else ()),
         ),
         obligations=Obligations(
-            proved=len(proof.of(Proved)),
-            refuted=len(proof.of(Refuted)),
-            undecided=len(proof.of(Undecided)),
+            proved=outcomes[Proved],
+            refuted=outcomes[Refuted],
+            undecided=outcomes[Undecided],
+            vacuous=outcomes[Vacuous],
+            formulas=proof.formulas,
         ),
         interrupted=proof.interrupted,
     )
@@ -101,7 +102,7 @@ def _merge(findings: Sequence[Finding], proof: Proof, *, judged: bool) -> tuple[
         else:
             merged.append(_finding(verdict))
     merged += _contradicted(findings, proof) if judged else []
-    merged += _open(proof)
+    merged += [*_vacuous(proof), *_open(proof)]
     return tuple(merged)
 
 
@@ -124,7 +125,7 @@ def _same_fault(findings: list[Finding], verdict: Verdict) -> int | None:
 def _finding(verdict: Verdict) -> Finding:
     obligation = verdict.obligation
     finding = obligation.rule.finding(
-        obligation.message(verdict.counterexample),
+        obligation.says(verdict.counterexample),
         obligation.location,
         counterexample=verdict.counterexample,
         about=obligation.names,
@@ -183,6 +184,20 @@ def _disagreement(verdict: Verdict, answer: str, concrete: str) -> Finding:
         counterexample=verdict.counterexample,
         about=obligation.names,
     )
+
+
+def _vacuous(proof: Proof) -> Iterator[Finding]:
+    """One note for the vacuous claims about the same names: their one cause is there."""
+    alike: dict[tuple[str, ...], list[Obligation]] = {}
+    for verdict in proof.of(Vacuous):
+        alike.setdefault(verdict.obligation.names, []).append(verdict.obligation)
+    for names, claims in alike.items():
+        said = ", ".join(f"“{claim.claim}”" for claim in claims)
+        yield VACUOUS.finding(
+            f"{plural(len(claims), 'claim')} vacuous, as nothing meets what is assumed: {said}",
+            claims[0].location,
+            about=names,
+        )
 
 
 def _open(proof: Proof) -> list[Finding]:

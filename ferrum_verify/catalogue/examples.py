@@ -25,7 +25,7 @@ def broken_document(example: Example) -> Any:
     return document
 
 
-def report_of(example: Example) -> Report:
+def report_of(example: Example, *, prove: bool = False) -> Report:
     """What the example's command says of the document that breaks the rule."""
     # Each command needs modules that the others do not.
     document = broken_document(example)
@@ -33,11 +33,11 @@ def report_of(example: Example) -> Report:
         case "audit":
             from ferrum_verify.auditing.audit import audit  # noqa: PLC0415
 
-            return audit(document, execution=example.execution, prove=False)
+            return audit(document, execution=example.execution, prove=prove)
         case "contracts check":
             from ferrum_verify.contracts import check_contracts  # noqa: PLC0415
 
-            return check_contracts(document, prove=False)
+            return check_contracts(document, prove=prove)
         case "contracts compare":
             from ferrum_verify.contracts import compare_contracts  # noqa: PLC0415
 
@@ -45,7 +45,7 @@ def report_of(example: Example) -> Report:
             if example.reverse:
                 before, after = after, before
             plans = [before, after] if "plan" in before else []
-            return compare_contracts(before, after, plans, prove=False)
+            return compare_contracts(before, after, plans, prove=prove)
 
 
 def apply_edits(document: Any, edits: Mapping[str, Any]) -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
+from ferrum_verify.auditing.audit import audit_document
+from ferrum_verify.cli import INTERRUPTED
 from ferrum_verify.cli.known import (
     BASELINE_OPTION,
     CONFIG_OPTION,
@@ -24,6 +26,7 @@ from ferrum_verify.cli.proof_limits import (
 )
 from ferrum_verify.counterexamples import Execution
 from ferrum_verify.limits import Proving
+from ferrum_verify.reading.load import read_documents
 from ferrum_verify.report.formats import FORMATS, render
 from ferrum_verify.report.model import Report
 
@@ -33,13 +36,11 @@ if TYPE_CHECKING:
     from ferrum_verify.integrations.baseline import Baseline
     from ferrum_verify.report.model import DocumentReport
 
-INTERRUPTED = 130
 _KEPT_SUBJECTS = 100
 """Documents whose parsed form is kept for the report; of more, the findings must do."""
 
 
 @click.command(
-    short_help="Audit plans: conformance and safety.",
     epilog="Formats: " + "; ".join(f"{n} ({f.summary})" for n, f in FORMATS.items()),
 )
 @click.argument("documents", metavar="DOC...", nargs=-1, required=True)
@@ -141,9 +142,6 @@ def _reports(
     proving: Proving | None,
     advance: Callable[[], None],
 ) -> Iterator[DocumentReport]:
-    from ferrum_verify.auditing.audit import audit_document  # noqa: PLC0415
-    from ferrum_verify.reading.load import read_documents  # noqa: PLC0415
-
     for path in paths:
         for loaded in read_documents(path):
             try:
@@ -169,6 +167,7 @@ def _progress(paths: tuple[str, ...]) -> Iterator[Callable[[], None]]:
     if not (files_of_lines or len(paths) > 1) or sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None
         return
+    # Four times `python -c pass`, where a whole audit may take 35 and one document has no bar.
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 

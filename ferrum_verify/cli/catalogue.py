@@ -1,4 +1,4 @@
-"""``rules``, ``explain`` and ``schema``: what is checked, and what documents look like."""
+"""``rules`` and ``explain``: what is checked, and why."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.catalogue.rule_text import rule_list, rule_page
 from ferrum_verify.cli.output import OUTPUT_OPTION, emit, screen_of
-from ferrum_verify.cli.schemas import schema_names
 from ferrum_verify.findings import Family
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Rule
 
 
-@click.command(short_help="List what is checked.")
+@click.command
 @click.option("--family", type=click.Choice(get_args(Family)), help="Only the rules of FAMILY.")
 @click.option(
     "--format", "format_name", type=click.Choice(["text", "json"]), default="text",
@@ -29,48 +30,32 @@ if TYPE_CHECKING:
 @OUTPUT_OPTION
 def rules(family: str | None, format_name: str, output: Path | None) -> int:
     """List the rules: what is checked, and how a breach is judged."""
-    from ferrum_verify.catalogue import catalogue  # noqa: PLC0415
-
     chosen = [rule for rule in catalogue().values() if family in (None, rule.family)]
     if format_name == "json":
         text = json.dumps([_as_data(rule) for rule in chosen], indent=2) + "\n"
     else:
-        from ferrum_verify.catalogue.rule_text import rule_list  # noqa: PLC0415
-
         text = rule_list(chosen, screen_of(sys.stdout, output))
     emit(text, output)
     return 0
 
 
-@click.command(short_help="Explain a rule, with an example.")
-@click.argument("rule", shell_complete=lambda *asked: _completions(asked[-1]))
+@click.command
+@click.argument("rule", required=False, shell_complete=lambda *asked: _completions(asked[-1]))
+@click.option("--all", "every", is_flag=True, help="Explain every rule, one after the other.")
 @OUTPUT_OPTION
-def explain(rule: str, output: Path | None) -> int:
+def explain(rule: str | None, every: bool, output: Path | None) -> int:
     """Explain RULE: what it checks, why it matters, how to fix a breach, and an example."""
-    from ferrum_verify.catalogue import catalogue  # noqa: PLC0415
-    from ferrum_verify.catalogue.rule_text import rule_page  # noqa: PLC0415
-
-    found = catalogue().get(rule)
-    if found is None:
+    if (rule is None) != every:
+        raise click.UsageError("Name a rule, or give --all for every one.")
+    if rule is not None and rule not in catalogue():
         raise click.UsageError(f"There is no rule {rule}. {_suggestion(rule, catalogue().keys())}")
-    emit(rule_page(found, screen_of(sys.stdout, output)), output)
-    return 0
-
-
-@click.command(short_help="Print the JSON Schema of a document.")
-@click.argument("name", type=click.Choice(schema_names()))
-@OUTPUT_OPTION
-def schema(name: str, output: Path | None) -> int:
-    """Print the JSON Schema of a kind of document, or of the report."""
-    from ferrum_verify.cli.schemas import schema_of  # noqa: PLC0415
-
-    emit(json.dumps(schema_of(name), indent=2) + "\n", output)
+    chosen = catalogue().values() if rule is None else [catalogue()[rule]]
+    screen = screen_of(sys.stdout, output)
+    emit("\n\n".join(rule_page(each, screen) for each in chosen), output)
     return 0
 
 
 def _completions(start: str) -> list[str]:
-    from ferrum_verify.catalogue import catalogue  # noqa: PLC0415
-
     return [rule for rule in catalogue() if rule.startswith(start)]
 
 

@@ -20,6 +20,9 @@ from ferrum_verify.cli.proof_limits import (
     PROOF_LIMIT_OPTION,
     limits_in_force,
 )
+from ferrum_verify.contracts import check_contracts, compare_contracts
+from ferrum_verify.findings.errors import DocumentError
+from ferrum_verify.findings.wording import printable
 from ferrum_verify.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
@@ -72,12 +75,12 @@ def _common_options(command: Any) -> Any:
     return command
 
 
-@click.group("contracts", short_help="Check provider contracts, and compare them before a merge.")
-def contracts_group() -> None:
+@click.group
+def contracts() -> None:
     """Check what providers declare, and whether a change of it breaks plans."""
 
 
-@contracts_group.command(short_help="Check a catalog's declarations.", epilog=_FORMATS)
+@contracts.command(short_help="Check a catalog's declarations.", epilog=_FORMATS)
 @click.argument("catalog")
 @click.option("--program", metavar="DOC", help="Hold the catalog to this program.")
 @click.option("--policy", metavar="DOC", help="Hold the catalog to this runtime policy.")
@@ -100,15 +103,13 @@ def check(
 
     A catalog in a bundle is held to the bundle's program, policy and workspace estimates.
     """
-    from ferrum_verify.contracts.check import check_contracts  # noqa: PLC0415
-
     limits = limits_in_force(obligation_limit, proof_limit)
     with _one_sentence():
         report = check_contracts(catalog, program, policy, plans, prove=prove, limits=limits)
     return _publish(report, format_name, output, baseline, write_baseline, proved=prove)
 
 
-@contracts_group.command(short_help="Compare two catalogs: what breaks?", epilog=_FORMATS)
+@contracts.command(short_help="Compare two catalogs: what breaks?", epilog=_FORMATS)
 @click.argument("base")
 @click.argument("head")
 @_common_options
@@ -131,8 +132,6 @@ def compare(
     --plan that was compiled under HEAD is taken for what a plan of BASE became, so that the
     memory of the two can be compared.
     """
-    from ferrum_verify.contracts.compare import compare_contracts  # noqa: PLC0415
-
     limits = limits_in_force(obligation_limit, proof_limit)
     with _one_sentence():
         report = compare_contracts(base, head, plans, prove=prove, limits=limits)
@@ -158,9 +157,6 @@ def _publish(
 @contextmanager
 def _one_sentence() -> Iterator[None]:
     """Say in one sentence why the documents cannot be judged; nothing is written then."""
-    from ferrum_verify.findings.errors import DocumentError  # noqa: PLC0415
-    from ferrum_verify.findings.wording import printable  # noqa: PLC0415
-
     try:
         yield
     except DocumentError as error:

@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
+from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
+from ferrum_verify.deriving.plans import compile_program_bindings, derive_memory_plan
+from ferrum_verify.findings.errors import FerrumVerifyError
+from ferrum_verify.findings.wording import printable
+from ferrum_verify.plan.canonical import canonical_bytes
+from ferrum_verify.reading.parse import UNREADABLE
+from ferrum_verify.report.text import render_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,15 +34,12 @@ class _RefusedError(Exception):
 
 
 @click.command(
-    short_help="Print the memory plan of a problem.",
     help=f"Print the memory plan that the engine derives from PROBLEM.{_REFUSED}",
 )
 @click.argument("problem")
 @OUTPUT_OPTION
 def derive(problem: str, output: Path | None) -> int:
     """Print the memory plan that the engine derives from a planning problem."""
-    from ferrum_verify.deriving.plans import derive_memory_plan  # noqa: PLC0415
-
     try:
         with _refusals(problem):
             memory = derive_memory_plan(problem)
@@ -46,15 +50,12 @@ def derive(problem: str, output: Path | None) -> int:
 
 
 @click.command(
-    short_help="Print the program-binding layouts.",
     help=f"Print the program-binding layouts of a problem or plan, one for each bucket.{_REFUSED}",
 )
 @click.argument("document", metavar="DOC")
 @OUTPUT_OPTION
 def bindings(document: str, output: Path | None) -> int:
     """Print the program-binding layouts of a problem or plan."""
-    from ferrum_verify.deriving.plans import compile_program_bindings  # noqa: PLC0415
-
     try:
         with _refusals(document):
             layouts = compile_program_bindings(document)
@@ -65,7 +66,6 @@ def bindings(document: str, output: Path | None) -> int:
 
 
 @click.command(
-    short_help="Print the checkpoint layout, or why none.",
     help="Print the sequence-checkpoint layout of a bundle, or the reasons that it has none. "
     f"Either is an answer, with exit status 0.{_REFUSED}",
 )
@@ -73,8 +73,6 @@ def bindings(document: str, output: Path | None) -> int:
 @OUTPUT_OPTION
 def checkpoint(bundle: str, output: Path | None) -> int:
     """Print the sequence-checkpoint layout of a bundle, or the reasons that it has none."""
-    from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint  # noqa: PLC0415
-
     try:
         with _refusals(bundle):
             derived = derive_sequence_checkpoint(bundle)
@@ -86,11 +84,6 @@ def checkpoint(bundle: str, output: Path | None) -> int:
 
 @contextmanager
 def _refusals(source: str) -> Iterator[None]:
-    from ferrum_verify.findings.errors import FerrumVerifyError  # noqa: PLC0415
-    from ferrum_verify.findings.wording import printable  # noqa: PLC0415
-    from ferrum_verify.reading.wire import UNREADABLE  # noqa: PLC0415
-    from ferrum_verify.report.text import render_findings  # noqa: PLC0415
-
     try:
         yield
     except FerrumVerifyError as error:
@@ -104,6 +97,4 @@ def _refusals(source: str) -> Iterator[None]:
 
 
 def _emit_canonical(value: Any, output: Path | None) -> None:
-    from ferrum_verify.plan.canonical import canonical_bytes  # noqa: PLC0415
-
     emit(f"{canonical_bytes(value).decode()}\n", output)

@@ -10,6 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ferrum_verify.cli.output import checked_target, emit
+from ferrum_verify.findings.wording import plural, printable, sentence
+from ferrum_verify.integrations.baseline import (
+    BaselineError,
+    baseline_text,
+    compare,
+    read_baseline,
+)
+from ferrum_verify.integrations.config import SettingsError, find_settings, read_settings
+from ferrum_verify.report.locations import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,12 +33,6 @@ _SETTINGS = "ferrum_verify.settings"
 def _take_settings(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
     if context.resilient_parsing:
         return
-    from ferrum_verify.integrations.config import (  # noqa: PLC0415
-        SettingsError,
-        find_settings,
-        read_settings,
-    )
-
     try:
         settings = find_settings() if value is None else read_settings(Path(value))
     except SettingsError as error:
@@ -53,8 +56,6 @@ def _take_baseline(
 ) -> Baseline | None:
     if value is None or context.resilient_parsing:
         return None
-    from ferrum_verify.integrations.baseline import BaselineError, read_baseline  # noqa: PLC0415
-
     try:
         return read_baseline(Path(value))
     except BaselineError as error:
@@ -123,8 +124,6 @@ def settle(
         remarks.append(_write_baseline(report, new_baseline, proved=proved))
         status = 0
     if baseline is not None:
-        from ferrum_verify.integrations.baseline import BaselineError, compare  # noqa: PLC0415
-
         try:
             changes = compare(report, baseline, proved=proved)
         except BaselineError as error:
@@ -147,10 +146,6 @@ def _without_ignored(report: Report) -> tuple[Report, list[str]]:
 
 
 def _write_baseline(report: Report, target: Path, *, proved: bool) -> str:
-    from ferrum_verify.findings.wording import plural  # noqa: PLC0415
-    from ferrum_verify.integrations.baseline import BaselineError, baseline_text  # noqa: PLC0415
-    from ferrum_verify.report.locations import file_name  # noqa: PLC0415
-
     try:
         text = baseline_text(report, target, proved=proved)
     except BaselineError as error:
@@ -160,12 +155,6 @@ def _write_baseline(report: Report, target: Path, *, proved: bool) -> str:
 
 
 def _changes_in_words(changes: Changes, baseline: Baseline) -> Iterator[str]:
-    from ferrum_verify.findings.wording import (  # noqa: PLC0415
-        plural,
-        printable,
-        sentence,
-    )
-
     yield (
         f"Hidden, as {baseline.path} knows them: {plural(changes.hidden, 'finding')}; "
         f"{len(changes.report.findings):,} new, {len(changes.gone):,} gone."

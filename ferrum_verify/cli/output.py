@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from ferrum_verify.report.formats import Screen
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from ferrum_verify.report.formats import Screen
 
 OUTPUT_OPTION: Callable[[Any], Any] = click.option(
     "-o",
@@ -70,8 +70,6 @@ def complain(text: str) -> None:
 
 def screen_of(stream: TextIO | None, target: Path | None = None) -> Screen:
     """How text on the stream is shown: colour only on a terminal, and none in a file."""
-    from ferrum_verify.report.formats import Screen  # noqa: PLC0415
-
     width = max(40, min(shutil.get_terminal_size().columns, 120))
     if target is not None or stream is None:
         return Screen(width=width)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ferrum_verify.cli import INTERRUPTED
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit
 
 if TYPE_CHECKING:
     from ferrum_verify.prove.theorems import Row
 
-INTERRUPTED = 130
 _LINE = "{:<34} {:<11} {:>7}  {:<8} {}"
 
 
-@click.command(short_help="Run the universal theorems.")
+@click.command
 @click.argument("theorems", metavar="[THEOREM]...", nargs=-1)
 @click.option("--no-cvc5", is_flag=True, help="Do not ask cvc5 for a second opinion.")
 @click.option(
@@ -54,6 +54,7 @@ def prove(
     Exit status: 1 if a theorem is refuted or the solvers disagree, else 3 if one is undecided,
     else 0.
     """
+    # The solver is loaded where proofs run, not for --help.
     from ferrum_verify.prove import theorems as runner  # noqa: PLC0415
 
     if smt2 is not None:

@@ -12,7 +12,11 @@ import click
 from ferrum_verify.cli.known import BASELINE_OPTION, CONFIG_OPTION, settings_in_force
 from ferrum_verify.cli.output import OUTPUT_OPTION, checked_target, complain, emit, screen_of
 from ferrum_verify.counterexamples import Execution
+from ferrum_verify.integrations.baseline import BaselineError
+from ferrum_verify.integrations.git_changes import GitError, branch_at
+from ferrum_verify.integrations.review import review as review_branch
 from ferrum_verify.report.formats import FORMATS, render
+from ferrum_verify.report.markdown import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +35,7 @@ def _also(name: str) -> Callable[[Any], Any]:
     )
 
 
-@click.command(short_help="Review what a branch changes.")
+@click.command
 @click.option(
     "--base", metavar="COMMIT", required=True, help="The branch or commit that will be merged into."
 )
@@ -86,10 +90,6 @@ def review(
     Plans that were compiled under a changed catalog are re-judged, changed or not. A baseline
     hides what it knows of the plans that it names.
     """
-    from ferrum_verify.integrations.baseline import BaselineError  # noqa: PLC0415
-    from ferrum_verify.integrations.git_changes import GitError, branch_at  # noqa: PLC0415
-    from ferrum_verify.integrations.review import review as review_branch  # noqa: PLC0415
-
     settings = replace(settings_in_force(), execution=execution, prove=prove)
     try:
         branch = branch_at(Path(), base)
@@ -113,8 +113,6 @@ NOTHING = "No plan and no catalog is changed."
 
 
 def _markdown(done: Review) -> str:
-    from ferrum_verify.report.markdown import escaped  # noqa: PLC0415
-
     if done.report.documents:
         text = render(done.report, "markdown")
     else:

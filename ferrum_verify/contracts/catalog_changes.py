@@ -1,53 +1,40 @@
-"""What changes between two catalogs: the device, operations, providers and engines.
-
-Providers are matched by operation and provider id; of two with one id the engine takes the
-first, and so does this.
-"""
+"""What changes between two catalogs: the device, operations, providers and engines."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from ferrum_verify.contracts import rules
-from ferrum_verify.contracts.changed_lists import list_change
+from ferrum_verify.contracts.changed_lists import (
+    CAPABILITIES,
+    OFFERED_PROFILES,
+    list_change,
+    missing_from,
+)
+from ferrum_verify.contracts.compatible import change
+from ferrum_verify.contracts.examples import ATTENTION, ZERO, changed
+from ferrum_verify.contracts.names import code
 from ferrum_verify.contracts.operation_changes import operation_changes
-from ferrum_verify.contracts.provider_changes import ProviderPair, provider_changes
-from ferrum_verify.contracts.selectability import selectability_changes
-from ferrum_verify.findings import pointer
-from ferrum_verify.plan.resource_rows import describe_profile
+from ferrum_verify.contracts.provider_changes import provider_changes
+from ferrum_verify.contracts.providers import provider_pairs, providers_by_id
+from ferrum_verify.contracts.selectability import UNSELECTABLE_NOW, selectability_changes
+from ferrum_verify.findings import DELETE, Rule, pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from ferrum_verify.documents.catalog import CapabilityCatalog, EngineProvider, Provider
+    from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.findings import Finding
 
-
-class Indexed(NamedTuple):
-    """A provider, and where it stands among those of its operation."""
-
-    position: int
-    provider: Provider
-
-
-def providers_by_id(catalog: CapabilityCatalog, operation_id: str) -> dict[str, Indexed]:
-    """The providers of an operation by id, in the catalog's order."""
-    found: dict[str, Indexed] = {}
-    for index, provider in enumerate(catalog.providers.get(operation_id, ())):
-        found.setdefault(provider.provider_id, Indexed(index, provider))
-    return found
-
-
-def provider_pairs(
-    base: CapabilityCatalog, head: CapabilityCatalog, place: str
-) -> Iterator[ProviderPair]:
-    """The providers that both catalogs have; HEAD stands at the pointer ``place``."""
-    for operation_id in base.providers:
-        after = providers_by_id(head, operation_id)
-        for provider_id, before in providers_by_id(base, operation_id).items():
-            if (now := after.get(provider_id)) is not None:
-                where = pointer(place, "providers", operation_id, now.position)
-                yield ProviderPair(operation_id, before.provider, now.provider, where)
+_SOURCE = "docs/format.md, «Provider contracts»"
+_BUILD = (
+    "version",
+    "operation_fingerprint",
+    "provider_implementation_fingerprint",
+    "resource_estimator_id",
+    "resource_estimator_version",
+    "resource_estimator_implementation_fingerprint",
+)
+"""What names the build of a provider and promises nothing."""
 
 
 def catalog_changes(
@@ -60,20 +47,39 @@ def catalog_changes(
         after = head.operations.get(operation_id)
         if after is None:
             continue
-        findings = list(
-            operation_changes(before, after, pointer(place, "operations", operation_id))
-        )
-        if findings:
+        where = pointer(place, "operations", operation_id)
+        for finding in operation_changes(before, after, where):
             changed_operations.add(operation_id)
-        yield from findings
+            yield finding
     yield from _presence_changes(base, head, place)
     for pair in provider_pairs(base, head, place):
         findings = list(provider_changes(pair))
         findings += selectability_changes(pair, base, head)
         if not findings:
-            findings = list(_identity_change(pair, pair.operation_id in changed_operations))
+            # Another fingerprint of the operation follows from the operation's own change.
+            follows = pair.operation_id in changed_operations
+            fields = [name for name in _BUILD if not follows or name != "operation_fingerprint"]
+            findings += identity_change(pair.name, fields, pair.base, pair.head, pair.place)
         yield from findings
-    yield from _engine_changes(base, head, place)
+    yield from _engine_changes(base, head, pointer(place, "engine_providers"))
+
+
+DEVICE_CHANGED = Rule(
+    id="contract.device-changed",
+    summary="HEAD is a catalog of the device that BASE is of.",
+    why="A plan belongs to one device; none of BASE's plans runs on another.",
+    fix="Compare two catalogs of one device.",
+    source=_SOURCE,
+    example=changed({"/device/id": "device.sample.1"}),
+)
+MEMORY_REDUCED = Rule(
+    id="contract.device-memory-reduced",
+    summary="The device has at least as much memory in HEAD as in BASE.",
+    why="A policy that grants more than the device has admits requests that run out of memory.",
+    fix="Check each policy against the new size, and rebuild the plans.",
+    source=_SOURCE,
+    example=changed({"/device/total_memory_bytes": 4194303}),
+)
 
 
 def _device_changes(
@@ -81,174 +87,143 @@ def _device_changes(
 ) -> Iterator[Finding]:
     before, after = base.device, head.device
     if before.id != after.id:
-        yield rules.DEVICE_CHANGED.finding(
-            f"HEAD is a catalog of device {after.id}, and BASE one of {before.id}.",
+        yield DEVICE_CHANGED.finding(
+            f"HEAD is a catalog of device {code(after.id)}, and BASE one of {code(before.id)}.",
             pointer(place, "id"),
             expected=before.id,
             actual=after.id,
         )
-    name = f"Device {after.id}"
-    if before.total_memory_bytes != after.total_memory_bytes:
-        shrinks = after.total_memory_bytes < before.total_memory_bytes
-        yield (rules.MEMORY_REDUCED if shrinks else rules.MEMORY_EXTENDED).finding(
-            f"{name} has {after.total_memory_bytes:,} bytes of memory instead of "
-            f"{before.total_memory_bytes:,}.",
+    name = f"device {code(after.id)}"
+    was, now = before.total_memory_bytes, after.total_memory_bytes
+    if was != now:
+        yield change(
+            MEMORY_REDUCED if now < was else "device-memory-extended",
+            f"{name} has {now:,} bytes of memory instead of {was:,}.",
             pointer(place, "total_memory_bytes"),
-            expected=before.total_memory_bytes,
-            actual=after.total_memory_bytes,
+            expected=was,
+            actual=now,
         )
-    yield from list_change(
-        name,
-        "has",
-        "capabilities",
-        before.capabilities,
-        after.capabilities,
-        pointer(place, "capabilities"),
-        (rules.CAPABILITY_REMOVED, rules.CAPABILITY_ADDED),
-    )
-    yield from list_change(
-        name,
-        "offers",
-        "storage profiles",
-        before.dynamic_storage_profiles,
-        after.dynamic_storage_profiles,
-        pointer(place, "dynamic_storage_profiles"),
-        (rules.PROFILE_DROPPED, rules.PROFILE_ADDED),
-        describe_profile,
-    )
-    fields = {
-        "class": (before.class_, after.class_),
-        "ordinal": (before.ordinal, after.ordinal),
-        "runtime_implementation_fingerprint": (
-            before.runtime_implementation_fingerprint,
-            after.runtime_implementation_fingerprint,
-        ),
-    }
-    yield from _identity_finding(name, fields, place)
+    for kind, field in (
+        (CAPABILITIES, "capabilities"),
+        (OFFERED_PROFILES, "dynamic_storage_profiles"),
+    ):
+        yield from list_change(
+            name, kind, getattr(before, field), getattr(after, field), pointer(place, field)
+        )
+    build = ("class_", "ordinal", "runtime_implementation_fingerprint")
+    yield from identity_change(name, build, before, after, place)
+
+
+PROVIDER_REMOVED = Rule(
+    id="contract.provider-removed",
+    summary="HEAD has each operation that BASE has, and each of its providers.",
+    why="Each plan that selected it names a kernel that is no longer there, and the engine "
+    "refuses to load it.",
+    fix="Keep the provider until no plan selects it, or rebuild those plans on another one.",
+    source=_SOURCE,
+    example=changed({ATTENTION: DELETE}),
+)
 
 
 def _presence_changes(
     base: CapabilityCatalog, head: CapabilityCatalog, place: str
 ) -> Iterator[Finding]:
+    """Operations and providers that only one of the catalogs has; an operation takes its own."""
     ids = dict.fromkeys([*base.operations, *base.providers, *head.operations, *head.providers])
     for operation_id in ids:
         before, after = providers_by_id(base, operation_id), providers_by_id(head, operation_id)
+        name = f"operation {code(operation_id)}"
         where = pointer(place, "providers")
         if operation_id in head.providers:
             where = pointer(where, operation_id)
         if operation_id in base.operations and operation_id not in head.operations:
-            providers = f" with its providers {', '.join(before)}" if before else ""
-            yield rules.PROVIDER_REMOVED.finding(
-                f"HEAD does not have the operation {operation_id} any more{providers}.",
+            yield PROVIDER_REMOVED.finding(
+                f"HEAD does not have the {name} any more{_along(before)}.",
                 pointer(place, "operations"),
+                about=(operation_id, "operation"),
             )
-            continue
-        if operation_id in head.operations and operation_id not in base.operations:
-            providers = f" with its providers {', '.join(after)}" if after else ""
-            yield rules.PROVIDER_ADDED.finding(
-                f"HEAD has the operation {operation_id}{providers}, which is new.",
+        elif operation_id in head.operations and operation_id not in base.operations:
+            yield change(
+                "provider-added",
+                f"HEAD has the {name}{_along(after)}, which is new.",
                 pointer(place, "operations", operation_id),
             )
-            continue
-        left = ", ".join(after)
-        for provider_id in before:
-            if provider_id not in after:
-                rest = f"HEAD still has {left}" if left else "HEAD has no other"
-                yield rules.PROVIDER_REMOVED.finding(
-                    f"The provider {provider_id} of {operation_id} is gone; {rest}.",
+        else:
+            left = ", ".join(map(code, after))
+            rest = f"; HEAD still has {left}" if left else "; HEAD has no other"
+            for provider_id in missing_from(after, before):
+                yield PROVIDER_REMOVED.finding(
+                    f"the provider {code(provider_id)} of {code(operation_id)} is gone{rest}.",
                     where,
+                    about=(provider_id, operation_id),
                 )
-        for provider_id, now in after.items():
-            if provider_id not in before:
-                yield rules.PROVIDER_ADDED.finding(
-                    f"The provider {provider_id} of {operation_id} is new.",
-                    pointer(where, now.position),
+            for provider_id in missing_from(before, after):
+                yield change(
+                    "provider-added",
+                    f"the provider {code(provider_id)} of {code(operation_id)} is new.",
+                    pointer(where, after[provider_id].position),
                 )
 
 
-def _identity_change(pair: ProviderPair, operation_changed: bool) -> Iterator[Finding]:
-    base, head = pair.base, pair.head
-    fields = {
-        name: (getattr(base, name), getattr(head, name))
-        for name in (
-            "version",
-            "operation_fingerprint",
-            "provider_implementation_fingerprint",
-            "resource_estimator_id",
-            "resource_estimator_version",
-            "resource_estimator_implementation_fingerprint",
-        )
-    }
-    if operation_changed:
-        del fields["operation_fingerprint"]  # it follows from the operation's own change
-    yield from _identity_finding(f"Provider {pair.name}", fields, pair.place)
+def _along(providers: Mapping[str, object]) -> str:
+    return f" with its providers {', '.join(map(code, providers))}" if providers else ""
 
 
 def _engine_changes(
     base: CapabilityCatalog, head: CapabilityCatalog, place: str
 ) -> Iterator[Finding]:
     before, after = base.engine_providers, head.engine_providers
-    where = pointer(place, "engine_providers")
-    for provider_id, engine in before.items():
-        if provider_id not in after:
-            yield rules.PROVIDER_REMOVED.finding(
-                f"The engine provider {provider_id} is gone.", where
+    for engine_id, was in before.items():
+        name = f"engine provider {code(engine_id)}"
+        if engine_id not in after:
+            yield PROVIDER_REMOVED.finding(
+                f"the {name} is gone.", place, about=(engine_id, "engine")
             )
-        else:
-            yield from _engine_change(
-                engine, after[provider_id], pointer(where, provider_id), base, head
-            )
-    for provider_id in after:
-        if provider_id not in before:
-            yield rules.PROVIDER_ADDED.finding(
-                f"The engine provider {provider_id} is new.", pointer(where, provider_id)
-            )
-
-
-def _engine_change(
-    before: EngineProvider,
-    after: EngineProvider,
-    place: str,
-    base: CapabilityCatalog,
-    head: CapabilityCatalog,
-) -> Iterator[Finding]:
-    name = f"Engine provider {after.provider_id}"
-    yield from list_change(
-        name,
-        "has",
-        "capabilities",
-        before.capabilities,
-        after.capabilities,
-        pointer(place, "capabilities"),
-        (rules.CAPABILITY_REMOVED, rules.CAPABILITY_ADDED),
-    )
-    was_at_home, is_at_home = (
-        before.device_id == base.device.id,
-        after.device_id == head.device.id,
-    )
-    # That the device itself is another has its own finding.
-    if before.device_id != after.device_id and was_at_home != is_at_home:
-        rule = rules.UNSELECTABLE_NOW if was_at_home else rules.SELECTABLE_NOW
-        yield rule.finding(
-            f"{name} is for device {after.device_id} and was for {before.device_id}.",
-            pointer(place, "device_id"),
-            expected=before.device_id,
-            actual=after.device_id,
+            continue
+        now, where = after[engine_id], pointer(place, engine_id)
+        yield from list_change(
+            name, CAPABILITIES, was.capabilities, now.capabilities, pointer(where, "capabilities")
         )
-    fields = {
-        name: (getattr(before, name), getattr(after, name))
-        for name in ("contract_version", "implementation_fingerprint")
-    }
-    yield from _identity_finding(name, fields, place)
+        was_at_home = was.device_id == base.device.id
+        # That the device itself is another has its own finding.
+        if was.device_id != now.device_id and was_at_home != (now.device_id == head.device.id):
+            yield change(
+                UNSELECTABLE_NOW if was_at_home else "selectable-again",
+                f"{name} is for device {code(now.device_id)} and was for {code(was.device_id)}.",
+                pointer(where, "device_id"),
+                expected=was.device_id,
+                actual=now.device_id,
+            )
+        build = ("contract_version", "implementation_fingerprint")
+        yield from identity_change(name, build, was, now, where)
+    for engine_id in missing_from(before, after):
+        yield change(
+            "provider-added",
+            f"the engine provider {code(engine_id)} is new.",
+            pointer(place, engine_id),
+        )
 
 
-def _identity_finding(
-    owner: str, fields: dict[str, tuple[object, object]], place: str
+IDENTITY_CHANGED = Rule(
+    id="contract.identity-changed",
+    summary="What declares the same in HEAD as in BASE has the same fingerprints and versions.",
+    why="A plan names the builds that it was compiled with, so the engine refuses it; rebuilt, "
+    "it has the same promises.",
+    fix="Rebuild the plans that select what changed.",
+    source=_SOURCE,
+    severity="note",
+    example=changed({f"{ATTENTION}/provider_implementation_fingerprint": ZERO}),
+)
+
+
+def identity_change(
+    owner: str, fields: Sequence[str], base: object, head: object, place: str
 ) -> Iterator[Finding]:
-    changed = [name for name, (before, after) in fields.items() if before != after]
-    if changed:
-        verb = "differs" if len(changed) == 1 else "differ"
-        yield rules.IDENTITY_CHANGED.finding(
-            f"{owner} is another build: only its {', '.join(changed)} {verb}.",
-            pointer(place, changed[0]),
+    """At most one finding: these fields differ, and nothing that is declared."""
+    names = [name.rstrip("_") for name in fields if getattr(base, name) != getattr(head, name)]
+    if names:
+        verb = "differs" if len(names) == 1 else "differ"
+        yield IDENTITY_CHANGED.finding(
+            f"{owner} is another build: only its {', '.join(map(code, names))} {verb}.",
+            pointer(place, names[0]),
         )

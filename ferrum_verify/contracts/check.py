@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ferrum_verify.contracts import check_rules
-from ferrum_verify.contracts.program_checks import (
-    excluded_ports,
-    program_findings,
-    usable_profiles,
-)
+from ferrum_verify.contracts.examples import LINEAR, checked
+from ferrum_verify.contracts.names import code
+from ferrum_verify.contracts.program_checks import program_findings
+from ferrum_verify.contracts.program_uses import excluded_ports, usable_profiles
 from ferrum_verify.contracts.reach_checks import reach_findings
 from ferrum_verify.contracts.sources import (
     PlanSource,
     catalog_source,
+    read_beside,
     read_one,
     read_plans,
-    read_policy,
-    read_program,
 )
 from ferrum_verify.contracts.workspace_limits import ceilings_of, workspace_findings
-from ferrum_verify.findings import pointer
+from ferrum_verify.findings import Rule, pointer
 from ferrum_verify.limits import Limits
 from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.report.model import DocumentReport, Report, verdict_of
+from ferrum_verify.report.shown import gate, shown
 from ferrum_verify.rules import declarations, source_integrity
-from ferrum_verify.rules.capacity import POLICY_EXCEEDS_DEVICE
-from ferrum_verify.rules.declarations import obstacles
+from ferrum_verify.rules.capacity_grant import POLICY_EXCEEDS_DEVICE
+from ferrum_verify.rules.provider_declarations import obstacles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -68,8 +66,9 @@ def check_contracts(
     if source is None:
         return Report(execution="fenced", documents=(_malformed(read),))
     findings = list(read.findings)
-    model = source.subject.program if program is None else read_program(program)
-    rules = source.subject.policy if policy is None else read_policy(policy)
+    with_program = source.subject if program is None else read_beside(program, "program")
+    with_policy = source.subject if policy is None else read_beside(policy, "policy")
+    model, rules = with_program.program, with_policy.policy
     given = list(read_plans(plans))
     started = time.perf_counter()
     usable = usable_profiles(source.catalog, rules)
@@ -79,7 +78,10 @@ def check_contracts(
     if model is not None:
         findings += program_findings(source.catalog, model, usable, source.place)
     findings += reach_findings(source.catalog, model, rules, usable, source.place)
-    held = _Workspaces(usable, rules, limits if prove else None)
+    raw = {"catalog": source.raw}
+    raw |= {"program": with_program.raw["program"]} if model is not None else {}
+    raw |= {"policy": with_policy.raw["policy"]} if rules is not None else {}
+    held = _Workspaces(usable, rules, limits if prove else None, raw)
     documents = [_report(source.loaded, source.subject, findings, held, started)]
     documents += [
         _report(plan.loaded, plan.subject, [], held, time.perf_counter()) for plan in given
@@ -105,12 +107,42 @@ class _Workspaces(NamedTuple):
     usable: tuple[StorageProfile, ...]
     policy: RuntimePolicy | None
     limits: Limits | None
+    raw: dict[str, Any]
+    """The JSON of the catalog, and of program and policy where they are at hand."""
 
 
 def _own_findings(source: CatalogSource) -> Iterator[Finding]:
     """What the catalog's declarations and fingerprints say by themselves."""
     yield from declarations.check(source.catalog, source.place)
     yield from source_integrity.check(source.alone)
+
+
+POLICY_PROFILE = Rule(
+    id="contract.policy-profile-unknown",
+    summary="The device offers each storage profile that the policy lists.",
+    why="An entry that it does not offer never takes effect; most likely the policy was written "
+    "for another device.",
+    fix="List only profiles of the device.",
+    source="docs/format.md, «Provider contracts»",
+    severity="warning",
+    example=checked(
+        {
+            "/policy/memory/dynamic_storage_profile_order/-": {
+                "allocator": {"fixed_block_arena": {"block_bytes": 512}},
+                "view": "contiguous",
+            }
+        }
+    ),
+)
+POLICY_EXCLUDES = Rule(
+    id="contract.policy-excludes-provider",
+    summary="The policy allows some storage that a provider accepts, at each of its ports.",
+    why="Otherwise the provider can never be selected under the policy.",
+    fix="Add the provider's storage to `dynamic_storage_profile_order`.",
+    source="docs/format.md, «Provider contracts»",
+    severity="note",
+    example=checked({"/policy/memory/dynamic_storage_profile_order": [LINEAR]}),
+)
 
 
 def _policy_findings(
@@ -122,15 +154,15 @@ def _policy_findings(
     device, granted = catalog.device, policy.memory
     if granted.capacity_bytes > device.total_memory_bytes:
         yield POLICY_EXCEEDS_DEVICE.finding(
-            f"Policy {policy.policy_id} grants {granted.capacity_bytes:,} bytes, and device "
-            f"{device.id} has {device.total_memory_bytes:,}.",
+            f"Policy {code(policy.policy_id)} grants {granted.capacity_bytes:,} bytes, and device "
+            f"{code(device.id)} has {device.total_memory_bytes:,}.",
             pointer(place, "device", "total_memory_bytes"),
         )
     for profile in dict.fromkeys(granted.dynamic_storage_profile_order):
         if profile not in device.dynamic_storage_profiles:
-            yield check_rules.POLICY_PROFILE.finding(
-                f"Policy {policy.policy_id} lists {describe_profile(profile)}, which device "
-                f"{device.id} does not offer.",
+            yield POLICY_PROFILE.finding(
+                f"Policy {code(policy.policy_id)} lists {describe_profile(profile)}, which device "
+                f"{code(device.id)} does not offer.",
                 pointer(place, "device", "dynamic_storage_profiles"),
                 actual=profile.to_wire(),
             )
@@ -141,9 +173,9 @@ def _policy_findings(
                 continue  # it is excluded whatever the policy says
             if ports := list(excluded_ports(provider, usable)):
                 where = ", ".join(f"{role} {ordinal}" for role, ordinal in ports)
-                yield check_rules.POLICY_EXCLUDES.finding(
-                    f"Policy {policy.policy_id} allows no storage that {provider.provider_id} of "
-                    f"{operation_id} accepts at {where}.",
+                yield POLICY_EXCLUDES.finding(
+                    f"Policy {code(policy.policy_id)} allows no storage that "
+                    f"{code(provider.provider_id)} of {code(operation_id)} accepts at {where}.",
                     pointer(place, "providers", operation_id, position),
                 )
 
@@ -160,6 +192,8 @@ def _report(
     if plan is not None:
         ceilings = ceilings_of(plan, held.policy)
         findings += workspace_findings(plan, ceilings, held.usable)
+    document = held.raw if plan is None else held.raw | {"plan": subject.raw["plan"]}
+    findings = list(shown(findings, gate(document)))
     checked = time.perf_counter()
     obligations = None
     if held.limits is not None:

@@ -7,34 +7,38 @@ their merge, and of sizes the demands, never the candidate shapes. Both must agr
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import z3
 
-from ferrum_verify.documents.demand import (
-    ActualSequences,
-    Affine,
-    BoundedShapeBuckets,
-    Fixed,
-    Pages,
-    Tokens,
-)
+from ferrum_verify.contracts.growth import common_reach
 from ferrum_verify.documents.primitives import U64_MAX
-from ferrum_verify.prove.divisibility import LOGIC, Span, permitted, refuses
-from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Undecided, Violation
+from ferrum_verify.plan.sizes import largest_shape
+from ferrum_verify.prove.divisibility import LOGIC, Span, contained
+from ferrum_verify.prove.formulas import FREE, linear, linear_counts
+from ferrum_verify.prove.obligation import (
+    Obligation,
+    Proved,
+    Refuted,
+    Statement,
+    Undecided,
+    Vacuous,
+    formula,
+)
 from ferrum_verify.prove.solving import Session
 from ferrum_verify.report.model import Obligations
-from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED
+from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED, VACUOUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ferrum_verify.contracts.growth import Claim
     from ferrum_verify.counterexamples import Shape
     from ferrum_verify.documents.checkpoint import TokenSpan
-    from ferrum_verify.documents.demand import Demand
     from ferrum_verify.findings import Finding, Rule
     from ferrum_verify.limits import Limits
+    from ferrum_verify.plan.sizes import Claim
+    from ferrum_verify.prove.obligation import Formula, Outcome
 
 
 class Question(NamedTuple):
@@ -46,7 +50,7 @@ class Question(NamedTuple):
 
 
 class Discharged(NamedTuple):
-    """How many claims were proved, refuted and left open, and what there is to say of them."""
+    """What came of the claims, counted, and what there is to say of them."""
 
     counts: Obligations
     findings: list[Finding]
@@ -55,21 +59,26 @@ class Discharged(NamedTuple):
 def discharge(questions: Iterable[Question], limits: Limits) -> Discharged:
     """Ask the solver each question; a contradiction of arithmetic is a finding that names both."""
     session = Session(limits)
-    counts, findings = Obligations(), []
+    outcomes: Counter[type[Outcome]] = Counter()
+    findings: list[Finding] = []
     for obligation, answer in questions:
         outcome = session.decide(obligation)
+        outcomes[type(outcome)] += 1
         if isinstance(outcome, Undecided):
-            counts += Obligations(undecided=1)
             findings.append(
                 UNDECIDED.finding(
                     f"The solver could not confirm that {obligation.claim}: {outcome.reason}.",
                     obligation.location,
                 )
             )
-            continue
-        proved = isinstance(outcome, Proved)
-        counts += Obligations(proved=1) if proved else Obligations(refuted=1)
-        if outcome != (Proved() if answer is None else Refuted(answer)):
+        elif isinstance(outcome, Vacuous) and answer is None:
+            findings.append(
+                VACUOUS.finding(
+                    f"That {obligation.claim} says nothing, as nothing meets what it assumes.",
+                    obligation.location,
+                )
+            )
+        elif outcome != (Proved() if answer is None else Refuted(answer)):
             findings.append(
                 DISAGREEMENT.finding(
                     f"Of the claim that {obligation.claim}, the solver says {outcome}, and "
@@ -78,6 +87,13 @@ def discharge(questions: Iterable[Question], limits: Limits) -> Discharged:
                     obligation.location,
                 )
             )
+    counts = Obligations(
+        proved=outcomes[Proved],
+        refuted=outcomes[Refuted],
+        undecided=outcomes[Undecided],
+        vacuous=outcomes[Vacuous],
+        formulas=session.formulas,
+    )
     return Discharged(counts, findings)
 
 
@@ -86,148 +102,64 @@ def containment(
     base: Sequence[TokenSpan],
     head: Sequence[TokenSpan],
     answer: int | None,
+    *,
     rule: Rule,
     place: str,
     limit: int = U64_MAX,
 ) -> Question:
     """That each count up to ``limit`` that all of ``base`` permit, all of ``head`` permit."""
-    permitting = tuple(dict.fromkeys(Span(each.minimum_tokens, each.alignment) for each in base))
-    refusing = tuple(dict.fromkeys(Span(each.minimum_tokens, each.alignment) for each in head))
-
-    def violation() -> Violation:
-        tokens = z3.Int("tokens")
-        division = permitted(tokens, permitting)
-        known = (division.quotient, division.multiple)
-        broken = z3.Or([refuses(tokens, span, known) for span in refusing])
-        given = (tokens >= 1, tokens <= limit, *division.given)
-        return Violation((*given, broken), (tokens,))
-
-    return Question(
-        Obligation(
-            id=rule.id,
-            claim=claim,
-            names=(),
-            logic=LOGIC,
-            rule=rule,
-            location=place,
-            key=("containment", permitting, refusing, limit),
-            violation=violation,
-            message=lambda _: claim,
-        ),
-        None if answer is None else (answer,),
-    )
+    stated = formula(contained, _spans(base), _spans(head), limit)
+    return _question(claim, stated, None if answer is None else (answer,), rule, place)
 
 
 def bounded_growth(
-    claim: str, base: Claim, head: Claim, at_most: int, limits: Shape, rule: Rule, place: str
+    claim: str, base: Claim, head: Claim, at_most: int, limits: Shape, *, rule: Rule, place: str
 ) -> Question:
     """That at no shape up to ``limits`` the new claim takes over ``at_most`` bytes more."""
-
-    def violation() -> Violation:
-        counts = z3.Ints("sequences tokens pages")
-        before, given_before = _quantized(base, counts, "base")
-        after, given_after = _quantized(head, counts, "head")
-        return Violation(
-            (
-                *_within(counts, limits),
-                *given_before,
-                *given_after,
-                after - before > at_most,
-            )
-        )
-
-    return Question(
-        Obligation(
-            id=rule.id,
-            claim=claim,
-            names=(),
-            logic=LOGIC,
-            rule=rule,
-            location=place,
-            key=("growth", base, head, at_most, limits),
-            violation=violation,
-            message=lambda _: claim,
-        ),
-        None,
-    )
+    return _question(claim, formula(grows_by, base, head, at_most, limits), None, rule, place)
 
 
 def bounded_size(
-    claim: str, workspace: Claim, at_most: int, fits: bool, rule: Rule, place: str
+    claim: str, workspace: Claim, at_most: int, *, fits: bool, rule: Rule, place: str
 ) -> Question:
     """That at no shape of its demand a workspace takes over ``at_most`` bytes."""
+    stated = formula(stays_within, workspace, at_most)
+    return _question(claim, stated, None if fits else (), rule, place)
 
-    def violation() -> Violation:
-        counts = z3.Ints("sequences tokens pages")
-        size, given = _quantized(workspace, counts, "size")
-        return Violation((*(count >= 1 for count in counts), *given, size > at_most))
 
+def grows_by(base: Claim, head: Claim, at_most: int, limits: Shape) -> Statement:
+    """At every shape up to the limits ``head`` takes at most so many bytes more than ``base``."""
+    counts, within = linear_counts("", common_reach(base.terms, head.terms, limits))
+    before, given_before = _quantized(base, counts, "base")
+    after, given_after = _quantized(head, counts, "head")
+    return Statement(LOGIC, after - before <= at_most, (*within, *given_before, *given_after))
+
+
+def stays_within(claim: Claim, at_most: int) -> Statement:
+    """At every shape of its demand the claim takes at most so many bytes."""
+    counts, within = linear_counts("", largest_shape(claim.terms, FREE))
+    size, given = _quantized(claim, counts, "size")
+    return Statement(LOGIC, size <= at_most, (*within, *given))
+
+
+def _question(
+    claim: str, stated: Formula, answer: tuple[int, ...] | None, rule: Rule, place: str
+) -> Question:
     return Question(
-        Obligation(
-            id=rule.id,
-            claim=claim,
-            names=(),
-            logic=LOGIC,
-            rule=rule,
-            location=place,
-            key=("size", workspace, at_most),
-            violation=violation,
-            message=lambda _: claim,
-        ),
-        None if fits else (),
+        Obligation(id=rule.id, claim=claim, names=(), rule=rule, location=place, formula=stated),
+        answer,
     )
 
 
-def _within(counts: Sequence[z3.ArithRef], limits: Shape) -> list[z3.BoolRef]:
-    most = (limits.sequences, limits.tokens, limits.pages)
-    return [
-        bound
-        for count, limit in zip(counts, most, strict=True)
-        for bound in (count >= 1, count <= limit)
-    ]
+def _spans(declared: Sequence[TokenSpan]) -> tuple[Span, ...]:
+    return tuple(dict.fromkeys(Span(each.minimum_tokens, each.alignment) for each in declared))
 
 
 def _quantized(
     claim: Claim, counts: Sequence[z3.ArithRef], name: str
 ) -> tuple[z3.ArithRef, list[z3.BoolRef]]:
     """The quantized bytes, and what defines them: the least multiple that holds the demand."""
-    logical, given = _logical(claim.demand, counts)
+    logical = linear(claim.terms, counts)
     blocks, granule = z3.Int(f"{name}_blocks"), claim.granule
     size = granule * blocks
-    return size, [*given, size >= logical, size < logical + granule]
-
-
-def _logical(demand: Demand, counts: Sequence[z3.ArithRef]) -> tuple[z3.ArithRef, list[z3.BoolRef]]:
-    sequences, tokens, pages = counts
-    match demand:
-        case Fixed(bytes=size):
-            return z3.IntVal(size), []
-        case ActualSequences(bytes_per_sequence=each, maximum_sequences=most):
-            return each * sequences, [sequences <= most]
-        case Tokens(bytes_per_token=each, maximum_tokens=most):
-            return each * tokens, [tokens <= most]
-        case Affine():
-            size = (
-                demand.fixed_bytes
-                + demand.bytes_per_sequence * sequences
-                + demand.bytes_per_token * tokens
-            )
-            return size, [
-                sequences <= demand.maximum_sequences,
-                tokens <= demand.maximum_tokens,
-            ]
-        case Pages(bytes_per_page=each, maximum_pages=most):
-            return each * pages, [pages <= most]
-        case BoundedShapeBuckets(buckets=buckets):
-            covers = [
-                z3.And(
-                    sequences <= bucket.maximum_sequences,
-                    tokens <= bucket.maximum_tokens,
-                    pages <= bucket.maximum_pages,
-                )
-                for bucket in buckets
-            ]
-            staircase = z3.IntVal(buckets[-1].bytes)
-            for bucket, covered in reversed(list(zip(buckets[:-1], covers[:-1], strict=True))):
-                staircase = z3.If(covered, z3.IntVal(bucket.bytes), staircase)
-            return staircase, [covers[-1]]
+    return size, [size >= logical, size < logical + granule]

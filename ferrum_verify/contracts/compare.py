@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ferrum_verify.contracts.catalog_changes import catalog_changes, providers_by_id
+from ferrum_verify.contracts.catalog_changes import IDENTITY_CHANGED, catalog_changes
+from ferrum_verify.contracts.examples import ZERO, with_plan
 from ferrum_verify.contracts.plan_changes import plan_changes, plan_under_head
-from ferrum_verify.contracts.plan_rules import OTHER_CATALOG
-from ferrum_verify.contracts.rules import IDENTITY_CHANGED
+from ferrum_verify.contracts.providers import providers_by_id
 from ferrum_verify.contracts.sources import read_plans, read_sound_catalog
-from ferrum_verify.findings import pointer
+from ferrum_verify.findings import Rule, pointer
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.limits import Limits
 from ferrum_verify.plan.canonical import ordered_fingerprint
 from ferrum_verify.plan.number_notation import differing_ordered_fingerprint
 from ferrum_verify.report.model import Comparison, DocumentReport, Report, verdict_of
+from ferrum_verify.report.shown import gate, shown
 from ferrum_verify.rules.checkpoint_causes import listed
 
 if TYPE_CHECKING:
@@ -79,13 +80,14 @@ def _catalog_report(
                 new.place,
             )
         )
+    findings = list(shown(findings, gate({"base": old.raw, "head": new.raw})))
     compared = time.perf_counter()
     obligations = None
     if limits is not None:
         # The solver takes a while to load, and only proofs need it.
         from ferrum_verify.contracts.proofs import prove_catalog  # noqa: PLC0415
 
-        discharged = prove_catalog(old, new, findings, limits)
+        discharged = prove_catalog(old, new, limits)
         findings += discharged.findings
         obligations = discharged.counts
     return DocumentReport(
@@ -104,6 +106,18 @@ def _catalog_report(
         line=new.loaded.line,
         comparison=_comparison(old, new, None),
     )
+
+
+OTHER_CATALOG = Rule(
+    id="contract.plan-of-another-catalog",
+    summary="A plan that is judged was compiled under BASE or under HEAD.",
+    why="A plan of another catalog is judged as if it were rebuilt on BASE, which may already "
+    "differ from what runs.",
+    fix="Give the plan that was compiled under BASE.",
+    source="docs/format.md, «Provider contracts»",
+    severity="warning",
+    example=with_plan({"/plan/payload/capability_catalog_fingerprint": ZERO}),
+)
 
 
 def _plan_report(
@@ -126,12 +140,16 @@ def _plan_report(
                 actual=plan.header.capability_catalog_fingerprint,
             )
         )
+    document = {"base": old.raw, "head": new.raw, "plan": plan.subject.raw["plan"]}
+    if given.rebuilt is not None:
+        document["rebuilt"] = given.rebuilt.subject.raw["plan"]
+    findings = list(shown(findings, gate(document)))
     compared = time.perf_counter()
     obligations = None
     if limits is not None and judged is not None:
         from ferrum_verify.contracts.proofs import prove_plan  # noqa: PLC0415
 
-        discharged = prove_plan(plan, given.rebuilt, judged, old, new, limits)
+        discharged = prove_plan(plan, given.rebuilt, judged, limits)
         findings += discharged.findings
         obligations = discharged.counts
     return DocumentReport(
@@ -158,7 +176,6 @@ def _comparison(old: CatalogSource, new: CatalogSource, judged: PlanChanges | No
     return Comparison(
         base=old.loaded.source,
         head=new.loaded.source,
-        base_catalog=old.catalog,
         head_catalog=new.catalog,
         before=None if before is None else before.to_wire(),
         after=None if after is None else after.to_wire(),

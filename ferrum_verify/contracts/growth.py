@@ -16,49 +16,23 @@ among a few candidate shapes, for each pair of forms by its own argument:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import product
-from math import gcd
+from itertools import product, starmap
+from math import gcd, prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.counterexamples import Shape
-from ferrum_verify.documents.demand import (
-    ActualSequences,
-    Affine,
-    BoundedShapeBuckets,
-    Pages,
-    Tokens,
-)
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.plan.sizes import demand_bytes, maximal_shape, quantize
+from ferrum_verify.documents.terms import COUNTS, Staircase
+from ferrum_verify.plan.sizes import UNIT, demand_bytes, largest_shape, maximal_shape, smaller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferrum_verify.documents.demand import Demand, ShapeBucket
-    from ferrum_verify.documents.storage import StorageProfile
+    from ferrum_verify.documents.terms import Count, Linear, Step, Terms
+    from ferrum_verify.plan.sizes import Claim
 
 EXHAUSTIVE = 1 << 16
 """Candidate shapes that are tried; of two odd forms there can be more, and a bound is given."""
-
-_Counts = tuple[int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What one claim of a resource asks for: a demand, aligned and stored in some way."""
-
-    demand: Demand
-    alignment_bytes: int
-    profile: StorageProfile
-
-    @property
-    def granule(self) -> int:
-        """The bytes that every quantized size is a multiple of, a power of two."""
-        return max(self.alignment_bytes, self.profile.block_bytes or 1)
-
-    def bytes_at(self, shape: Shape) -> int:
-        """The quantized bytes at a shape; raises SizeError where there are none."""
-        return quantize(demand_bytes(self.demand, shape), self.alignment_bytes, self.profile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +61,17 @@ def largest_growth(base: Claim | None, head: Claim, limits: Shape) -> Growth:
     pages that are ever in flight. Raises SizeError where a size passes u64, or there is no shape
     at which both are defined.
     """
-    if isinstance(head.demand, BoundedShapeBuckets) and not head.demand.buckets:
+    if head.terms == Staircase(()):
         raise SizeError("is not defined at any shape")
     if base is None:
-        shape = Shape(*_common(_counts(maximal_shape(head.demand)), _counts(limits)))
+        shape = smaller(maximal_shape(head.terms), limits)
         size = head.bytes_at(shape)
         return Growth(shape, 0, size, size)
-    shapes, exhaustive = _candidates(base, head, limits)
+    if base.terms == Staircase(()):
+        raise SizeError("is not defined at any shape of the other")
+    shapes, exhaustive = _candidates(base, head, common_reach(base.terms, head.terms, limits))
     best: Growth | None = None
-    for counts in shapes:
-        shape = Shape(*counts)
+    for shape in shapes:
         before, after = base.bytes_at(shape), head.bytes_at(shape)
         if best is None or (after - before, *_smaller(shape)) > (best.grown, *_smaller(best.shape)):
             best = Growth(shape, before, after, after - before)
@@ -105,31 +80,35 @@ def largest_growth(base: Claim | None, head: Claim, limits: Shape) -> Growth:
     if exhaustive:
         return _at_lower_counts(best, base, head)
     # The padding that was not tried adds less than one granule of HEAD.
-    raw = demand_bytes(head.demand, best.shape) - demand_bytes(base.demand, best.shape)
+    raw = demand_bytes(head.terms, best.shape) - demand_bytes(base.terms, best.shape)
     return Growth(best.shape, best.before, best.after, raw + head.granule - 1)
 
 
-def refused_shape(base: Demand, head: Demand, limits: Shape) -> Shape | None:
+def common_reach(base: Terms, head: Terms, limits: Shape) -> Shape:
+    """The largest counts at which both demands are defined and that ``limits`` allows."""
+    return smaller(largest_shape(base, limits), largest_shape(head, limits), limits)
+
+
+def refused_shape(base: Terms, head: Terms, limits: Shape) -> Shape | None:
     """The smallest shape along one dimension that ``base`` has a size at and ``head`` has not.
 
     Where ``base`` does not bound pages no shape is given, as nothing says how many there are.
     """
-    before, after = _reach(base, limits), _reach(head, limits)
-    for dimension in range(3):
-        if dimension == 2 and not isinstance(base, Pages | BoundedShapeBuckets):
+    before = smaller(largest_shape(base, limits), limits)
+    after = smaller(largest_shape(head, limits), limits)
+    for count in COUNTS:
+        if count == "pages" and "pages" not in base.counts:
             continue
-        if after[dimension] < before[dimension]:
-            counts = [1, 1, 1]
-            counts[dimension] = after[dimension] + 1
-            return Shape(*counts)
+        if getattr(after, count) < getattr(before, count):
+            return replace(UNIT, **{count: getattr(after, count) + 1})
     return None
 
 
 def _at_lower_counts(growth: Growth, base: Claim, head: Claim) -> Growth:
     """The same growth with each count as low as 1, or the first step of a staircase, allows."""
     shape = growth.shape
-    for dimension, name in enumerate(("sequences", "tokens", "pages")):
-        for count in _steps(dimension, base.demand, head.demand):
+    for name in COUNTS:
+        for count in _steps(name, base.terms, head.terms):
             less = replace(shape, **{name: count})
             if count >= getattr(shape, name):
                 break
@@ -139,68 +118,54 @@ def _at_lower_counts(growth: Growth, base: Claim, head: Claim) -> Growth:
     return Growth(shape, base.bytes_at(shape), head.bytes_at(shape), growth.at_most)
 
 
-def _steps(dimension: int, *demands: Demand) -> list[int]:
-    counts = {1}
-    for demand in demands:
-        if isinstance(demand, BoundedShapeBuckets):
-            counts |= {_capacity(bucket)[dimension] + 1 for bucket in demand.buckets}
-    return sorted(counts)
+def _steps(count: Count, *demands: Terms) -> list[int]:
+    steps = (step for terms in demands if isinstance(terms, Staircase) for step in terms.steps)
+    return sorted({1, *(getattr(step, count) + 1 for step in steps)})
 
 
 def _smaller(shape: Shape) -> tuple[int, ...]:
     return (-shape.sequences, -shape.tokens, -shape.pages)
 
 
-def _candidates(base: Claim, head: Claim, limits: Shape) -> tuple[Iterator[_Counts], bool]:
-    old, new = base.demand, head.demand
-    reach = _common(_reach(old, limits), _reach(new, limits))
-    if isinstance(old, BoundedShapeBuckets):
-        if isinstance(new, BoundedShapeBuckets):
-            return _bucket_pairs(old, new, reach), True
-        return _largest_of_buckets(old, reach), True
-    if isinstance(new, BoundedShapeBuckets):
-        return _smallest_of_buckets(new, reach), True
-    return _windows(base, head, reach)
+def _candidates(base: Claim, head: Claim, reach: Shape) -> tuple[Iterator[Shape], bool]:
+    old, new = base.terms, head.terms
+    if isinstance(old, Staircase):
+        others: tuple[Step | Shape, ...] = new.steps if isinstance(new, Staircase) else (reach,)
+        pairs = product(old.steps, others)
+        return (smaller(_top(before), _top(after), reach) for before, after in pairs), True
+    if isinstance(new, Staircase):
+        return _smallest_of_steps(new, reach), True
+    return _windows((old, base.granule), (new, head.granule), reach)
 
 
-def _bucket_pairs(
-    old: BoundedShapeBuckets, new: BoundedShapeBuckets, reach: _Counts
-) -> Iterator[_Counts]:
-    for before, after in product(old.buckets, new.buckets):
-        yield _common(_common(_capacity(before), _capacity(after)), reach)
+def _top(step: Step | Shape) -> Shape:
+    return Shape(step.sequences, step.tokens, step.pages)
 
 
-def _largest_of_buckets(old: BoundedShapeBuckets, reach: _Counts) -> Iterator[_Counts]:
-    for bucket in old.buckets:
-        yield _common(_capacity(bucket), reach)
+def _smallest_of_steps(new: Staircase, reach: Shape) -> Iterator[Shape]:
+    yield UNIT
+    for step in new.steps[:-1]:
+        for count in COUNTS:
+            if getattr(step, count) < getattr(reach, count):
+                yield replace(UNIT, **{count: getattr(step, count) + 1})
 
 
-def _smallest_of_buckets(new: BoundedShapeBuckets, reach: _Counts) -> Iterator[_Counts]:
-    yield (1, 1, 1)
-    for bucket in new.buckets[:-1]:
-        for dimension, count in enumerate(_capacity(bucket)):
-            if count < reach[dimension]:
-                counts = [1, 1, 1]
-                counts[dimension] = count + 1
-                yield (counts[0], counts[1], counts[2])
-
-
-def _windows(base: Claim, head: Claim, reach: _Counts) -> tuple[Iterator[_Counts], bool]:
-    old, new = _coefficients(base.demand), _coefficients(head.demand)
+def _windows(
+    base: tuple[Linear, int], head: tuple[Linear, int], reach: Shape
+) -> tuple[Iterator[Shape], bool]:
+    (old, granule), (new, new_granule) = base, head
     windows = []
-    for before, after, most in zip(old, new, reach, strict=True):
+    for count in COUNTS:
+        before, after, most = old.rate(count), new.rate(count), getattr(reach, count)
         # Both periods are powers of two, so the larger one is a multiple of the other.
-        period = max(
-            base.granule // gcd(before, base.granule), head.granule // gcd(after, head.granule)
-        )
+        period = max(granule // gcd(before, granule), new_granule // gcd(after, new_granule))
         grows = after > before
         first = max(1, most - period + 1) if grows else 1
         last = most if grows else min(period, most)
         windows.append(_Window(range(first, last + 1), last if grows else 1))
-    sequences, tokens, pages = windows
-    if len(sequences.counts) * len(tokens.counts) * len(pages.counts) <= EXHAUSTIVE:
-        return product(sequences.counts, tokens.counts, pages.counts), True
-    return iter([(sequences.steepest, tokens.steepest, pages.steepest)]), False
+    if prod(len(window.counts) for window in windows) <= EXHAUSTIVE:
+        return starmap(Shape, product(*(window.counts for window in windows))), True
+    return iter([Shape(*(window.steepest for window in windows))]), False
 
 
 class _Window(NamedTuple):
@@ -208,49 +173,3 @@ class _Window(NamedTuple):
 
     counts: range
     steepest: int
-
-
-def _coefficients(demand: Demand) -> _Counts:
-    """Bytes for each sequence, token and page of a linear form."""
-    match demand:
-        case ActualSequences(bytes_per_sequence=each):
-            return each, 0, 0
-        case Tokens(bytes_per_token=each):
-            return 0, each, 0
-        case Affine(bytes_per_sequence=sequence, bytes_per_token=token):
-            return sequence, token, 0
-        case Pages(bytes_per_page=each):
-            return 0, 0, each
-        case _:
-            return 0, 0, 0
-
-
-def _reach(demand: Demand, limits: Shape) -> _Counts:
-    """The largest counts at which the demand is defined and that ``limits`` allows."""
-    most = _counts(limits)
-    match demand:
-        case ActualSequences(maximum_sequences=sequences):
-            own = (sequences, most[1], most[2])
-        case Tokens(maximum_tokens=tokens):
-            own = (most[0], tokens, most[2])
-        case Affine(maximum_sequences=sequences, maximum_tokens=tokens):
-            own = (sequences, tokens, most[2])
-        case Pages(maximum_pages=pages):
-            own = (most[0], most[1], pages)
-        case BoundedShapeBuckets(buckets=buckets) if buckets:
-            own = _capacity(buckets[-1])
-        case _:
-            own = most
-    return _common(own, most)
-
-
-def _counts(shape: Shape) -> _Counts:
-    return shape.sequences, shape.tokens, shape.pages
-
-
-def _capacity(bucket: ShapeBucket) -> _Counts:
-    return bucket.maximum_sequences, bucket.maximum_tokens, bucket.maximum_pages
-
-
-def _common(left: _Counts, right: _Counts) -> _Counts:
-    return min(left[0], right[0]), min(left[1], right[1]), min(left[2], right[2])

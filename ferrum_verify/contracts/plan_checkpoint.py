@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.contracts import plan_rules
+from ferrum_verify.contracts.checkpoint_changes import BEST
+from ferrum_verify.contracts.compatible import change
+from ferrum_verify.contracts.examples import ATTENTION, CONTRACT, PREFIX, with_plan
+from ferrum_verify.contracts.names import code, codes
 from ferrum_verify.contracts.spans import (
     boundary_counterexample,
     boundary_words,
@@ -14,11 +17,13 @@ from ferrum_verify.contracts.spans import (
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.derive.reachability import reach
 from ferrum_verify.documents.primitives import U64_MAX
-from ferrum_verify.rules.checkpoint_causes import clause, grouped, independent_causes, listed
+from ferrum_verify.findings import Rule
+from ferrum_verify.rules.checkpoint_causes import clause, grouped, independent_causes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ferrum_verify.contracts.compatible import Aspect
     from ferrum_verify.contracts.spans import LostBoundary
     from ferrum_verify.derive.checkpoint_layout import SequenceCheckpointLayout, Unsupported
     from ferrum_verify.documents.catalog import CapabilityCatalog
@@ -26,11 +31,13 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.subject import Subject
 
-_BEST = {
-    "input_dependency": "exact_token_prefix",
-    "completed_input_capture": "supported",
-    "partition_numerics": "bitwise_equivalent",
-}
+_SOURCE = "docs/format.md, «Provider contracts»"
+_DERIVE = f"{_SOURCE}; seed 004, `derive_sequence_checkpoint`"
+_SPANS = f"{_SOURCE}; seed 004, `intersect_boundaries`"
+
+
+_Written = dict[str, Any]
+"""What was expected and what was found, as findings take it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,112 +86,149 @@ def support(plan: Subject, program: ModelProgram, catalog: CapabilityCatalog) ->
     return Support(checkpoint.layout, checkpoint.unsupported)
 
 
+CHECKPOINT_LOST = Rule(
+    id="contract.plan-checkpoint-lost",
+    summary="A plan that has sequence checkpoints under BASE has them under HEAD.",
+    why="Without them every prefix that was restored is computed again, for each request.",
+    fix="Undo the change of the provider that the message names, or select another provider.",
+    source=_DERIVE,
+    example=with_plan(
+        {f"/catalog{ATTENTION}/checkpoint_capability": "unsupported"},
+        "contract.checkpoint-removed",
+    ),
+)
+
+
 def checkpoint_changes(
     before: Support, after: Support, program: ModelProgram, head: Subject
 ) -> Iterator[Finding]:
     """Findings of what becomes of a plan's checkpoints; at least one."""
     place = head.places.nodes
-    written: dict[str, Any] = {"expected": before.to_wire(), "actual": after.to_wire()}
-    if after.layout is None:
-        if before.layout is None:
-            yield plan_rules.CHECKPOINT_KEPT.finding(
-                "The plan has no sequence checkpoint, neither under BASE nor under HEAD.",
-                place,
-                **written,
-            )
+    written: _Written = {"expected": before.to_wire(), "actual": after.to_wire()}
+    kind: Rule | Aspect = "plan-checkpoint-kept"
+    if before.layout is not None and after.layout is not None:
+        findings = list(_boundary_changes(before, after, place, written))
+        findings += _promise_changes(before.layout, after.layout, place, written)
+        if findings:
+            yield from findings
             return
-        yield plan_rules.CHECKPOINT_LOST.finding(
+        said = (
+            f"The plan keeps its sequence checkpoints, where a boundary has {_boundaries(after)}."
+        )
+    elif after.layout is not None:
+        kind = "plan-checkpoint-gained"
+        said = f"The plan gains sequence checkpoints, where a boundary has {_boundaries(after)}."
+    elif before.layout is not None:
+        kind = CHECKPOINT_LOST
+        said = (
             f"The plan loses its sequence checkpoints, where a boundary had {_boundaries(before)}: "
-            f"{_reasons(after, program, head)}.",
-            place,
-            **written,
+            f"{_reasons(after, program, head)}."
         )
-        return
-    if before.layout is None:
-        yield plan_rules.CHECKPOINT_GAINED.finding(
-            f"The plan gains sequence checkpoints, where a boundary has {_boundaries(after)}.",
-            place,
-            **written,
-        )
-        return
-    findings = list(_boundary_changes(before, after, place, written))
-    findings += _promise_changes(before.layout, after.layout, place, written)
-    if not findings:
-        findings.append(
-            plan_rules.CHECKPOINT_KEPT.finding(
-                "The plan keeps its sequence checkpoints, where a boundary has "
-                f"{_boundaries(after)}.",
-                place,
-                **written,
-            )
-        )
-    yield from findings
+    else:
+        said = "The plan has no sequence checkpoint, neither under BASE nor under HEAD."
+    yield change(kind, said, place, **written)
+
+
+BOUNDARY_LOST = Rule(
+    id="contract.plan-boundary-lost",
+    summary="A plan's prompt can be cut under HEAD at each boundary at which it can under BASE.",
+    why="Prefixes that were captured at a lost boundary are computed again.",
+    fix="Widen the constraints of the providers that the message names.",
+    source=_SPANS,
+    example=with_plan({f"/catalog{PREFIX}/alignment": 8}, "contract.prefix-narrowed"),
+)
+BOUNDARY_UNREACHABLE = Rule(
+    id="contract.plan-boundary-unreachable",
+    summary="The first legal boundary that lies within what the plan's states hold under BASE does "
+    "so under HEAD.",
+    why="Beyond it the plan still claims to support checkpoints and can never take one.",
+    fix="Lower the alignment or the minimum of the providers that the message names.",
+    source=_SPANS,
+    example=with_plan({f"/catalog{PREFIX}/alignment": 512}, "contract.prefix-narrowed"),
+)
 
 
 def _boundary_changes(
-    before: Support, after: Support, place: str, written: dict[str, Any]
+    before: Support, after: Support, place: str, written: _Written
 ) -> Iterator[Finding]:
     assert before.layout is not None
     assert after.layout is not None
     base, head = before.layout.boundaries, after.layout.boundaries
     held = before.held_tokens
-    change = f"a boundary had {_boundaries(before)}, and has {_boundaries(after)}"
+    words = f"a boundary had {_boundaries(before)}, and has {_boundaries(after)}"
     lost = smallest_lost_boundary(base, head, held)
     if lost is not None:
         unreachable = head.prefix.smallest > after.held_tokens
-        rule = plan_rules.BOUNDARY_UNREACHABLE if unreachable else plan_rules.BOUNDARY_LOST
+        rule = BOUNDARY_UNREACHABLE if unreachable else BOUNDARY_LOST
         yield rule.finding(
             f"The plan's prompt of {lost.prompt:,} tokens can no longer be cut at "
-            f"{lost.boundary:,}, because of {_refusing(after.layout, lost)}: {change}.",
+            f"{lost.boundary:,}, because of {_refusing(after.layout, lost)}: {words}.",
             place,
             counterexample=boundary_counterexample(base, head, lost),
             **written,
         )
     gained = smallest_lost_boundary(head, base, held)
     if gained is not None:
-        yield plan_rules.BOUNDARY_GAINED.finding(
+        yield change(
+            "plan-boundary-gained",
             f"The plan's prompt of {gained.prompt:,} tokens can now be cut at "
-            f"{gained.boundary:,}: {change}.",
+            f"{gained.boundary:,}: {words}.",
             place,
             **written,
         )
+
+
+CHECKPOINT_WEAKENED = Rule(
+    id="contract.plan-checkpoint-weakened",
+    summary="A plan's checkpoints promise under HEAD what they promise under BASE.",
+    why="Prefixes may still be captured at the same boundaries, but where less is promised less "
+    "may be done with them, or the captured bytes mean something else.",
+    fix="Undo the change of the provider that the message names.",
+    source=_DERIVE,
+    example=with_plan(
+        {f"/catalog{CONTRACT}/completed_input_capture": "unsupported"},
+        "contract.input-capture-lost",
+    ),
+)
 
 
 def _promise_changes(
     base: SequenceCheckpointLayout,
     head: SequenceCheckpointLayout,
     place: str,
-    written: dict[str, Any],
+    written: _Written,
 ) -> Iterator[Finding]:
-    worse: list[str] = []
-    better: list[str] = []
+    promises: dict[tuple[str, str, str, str], None] = {}
     for field, noun in (
-        ("input_dependency", "the input dependency"),
-        ("completed_input_capture", "the capture of completed inputs"),
+        ("input_dependency", "the input dependency is"),
+        ("completed_input_capture", "the capture of completed inputs is"),
     ):
-        was, now = getattr(base, field), getattr(head, field)
-        if was != now:
-            (better if now == _BEST[field] else worse).append(f"{noun} is {now} instead of {was}")
-    numerics: dict[tuple[str, str, str], None] = {}
+        promises[field, noun, getattr(base, field), getattr(head, field)] = None
     for before, after in zip(base.providers, head.providers, strict=True):
-        was, now = before.contract.partition_numerics, after.contract.partition_numerics
+        numerics = (before.contract.partition_numerics, after.contract.partition_numerics)
+        noun = f"the numerics of {code(after.provider_id)} are"
+        promises["partition_numerics", noun, *numerics] = None
+    better: list[str] = []
+    worse: list[str] = []
+    for field, noun, was, now in promises:
         if was != now:
-            numerics.setdefault((after.provider_id, now, was))
-    for provider, now, was in numerics:
-        (better if now == _BEST["partition_numerics"] else worse).append(
-            f"the numerics of {provider} are {now} instead of {was}"
-        )
+            said = f"{noun} {code(now)} instead of {code(was)}"
+            (better if now == BEST[field] else worse).append(said)
     worse += [
-        f"state {after.state_id} is laid out as {after.layout} instead of {before.layout}"
+        f"state {code(after.state_id)} is laid out as {code(after.layout)} instead of "
+        f"{code(before.layout)}"
         for before, after in zip(base.states, head.states, strict=True)
         if before.layout != after.layout
     ]
-    for rule, said in (
-        (plan_rules.CHECKPOINT_WEAKENED, worse),
-        (plan_rules.CHECKPOINT_STRENGTHENED, better),
-    ):
-        if said:
-            yield rule.finding(f"In the plan's checkpoints, {'; '.join(said)}.", place, **written)
+    kinds: tuple[tuple[Rule | Aspect, list[str]], ...] = (
+        (CHECKPOINT_WEAKENED, worse),
+        ("plan-checkpoint-strengthened", better),
+    )
+    for kind, clauses in kinds:
+        if clauses:
+            yield change(
+                kind, f"In the plan's checkpoints, {'; '.join(clauses)}.", place, **written
+            )
 
 
 def _boundaries(of: Support) -> str:
@@ -195,18 +239,17 @@ def _boundaries(of: Support) -> str:
         return text
     state = reach(of.layout).state
     assert state is not None
-    return f"{text}, beyond the {of.held_tokens:,} tokens that state {state.state_id} holds"
+    return f"{text}, beyond the {of.held_tokens:,} tokens that state {code(state.state_id)} holds"
 
 
 def _refusing(layout: SequenceCheckpointLayout, lost: LostBoundary) -> str:
     prefix, suffix = lost.boundary, lost.prompt - lost.boundary
-    names = dict.fromkeys(
+    return codes(
         provider.provider_id
         for provider in layout.providers
         if not provider.contract.boundaries.prefix.permits(prefix)
         or not provider.contract.boundaries.suffix.permits(suffix)
     )
-    return listed(list(names))
 
 
 def _reasons(after: Support, program: ModelProgram, head: Subject) -> str:

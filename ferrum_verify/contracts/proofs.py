@@ -1,30 +1,28 @@
-"""The questions that a comparison puts to the solver, and the check of what it shows."""
+"""The questions that ``contracts check`` and ``contracts compare`` put to the solver."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.contracts import check_rules, plan_rules
-from ferrum_verify.contracts.catalog_changes import provider_pairs
+from ferrum_verify.contracts.checkpoint_changes import changed_spans
 from ferrum_verify.contracts.claims import bounded_growth, bounded_size, containment, discharge
 from ferrum_verify.contracts.growth import largest_growth
-from ferrum_verify.contracts.plan_memory import changed_claims, limits_of
-from ferrum_verify.contracts.provider_changes import changed_spans
+from ferrum_verify.contracts.plan_checkpoint import BOUNDARY_LOST
+from ferrum_verify.contracts.plan_memory import MEMORY_GREW, changed_claims, limits_of
+from ferrum_verify.contracts.providers import provider_pairs
 from ferrum_verify.contracts.spans import smallest_refused
 from ferrum_verify.contracts.workspace_limits import (
+    WORKSPACE_EXCEEDS,
     ceilings_of,
     claim_of,
     fits,
     workspaces_of,
 )
-from ferrum_verify.counterexamples import SpanCounterexample
-from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.rules.proof import DISAGREEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ferrum_verify.contracts.claims import Discharged, Question
     from ferrum_verify.contracts.plan_changes import PlanChanges
@@ -33,25 +31,18 @@ if TYPE_CHECKING:
     from ferrum_verify.contracts.workspace_limits import Ceilings
     from ferrum_verify.documents.policy import RuntimePolicy
     from ferrum_verify.documents.storage import StorageProfile
-    from ferrum_verify.findings import Finding
     from ferrum_verify.limits import Limits
 
 
-def prove_catalog(
-    old: CatalogSource, new: CatalogSource, findings: Iterable[Finding], limits: Limits
-) -> Discharged:
+def prove_catalog(old: CatalogSource, new: CatalogSource, limits: Limits) -> Discharged:
     """That each changed span permits what it permitted, or the smallest count that it refuses."""
-    discharged = discharge(_span_questions(old, new), limits)
-    discharged.findings.extend(_refused(findings, {"base": old.raw, "head": new.raw}))
-    return discharged
+    return discharge(_span_questions(old, new), limits)
 
 
 def prove_plan(
     plan: PlanSource,
     rebuilt: PlanSource | None,
     judged: PlanChanges,
-    old: CatalogSource,
-    new: CatalogSource,
     limits: Limits,
 ) -> Discharged:
     """The same of the plan's boundaries, and that no shape takes more memory than is said."""
@@ -60,10 +51,7 @@ def prove_plan(
         questions += _boundary_questions(judged.before, judged.after, plan.subject.places.nodes)
     if rebuilt is not None:
         questions += _growth_questions(plan, rebuilt)
-    discharged = discharge(questions, limits)
-    documents = {"base": old.raw, "head": new.raw, "plan": plan.subject.raw["plan"]}
-    discharged.findings.extend(_refused(judged.findings, documents))
-    return discharged
+    return discharge(questions, limits)
 
 
 def prove_workspaces(
@@ -90,9 +78,9 @@ def _workspace_questions(
             f"{workspace.name} takes at no shape over {limit:,} bytes",
             claim,
             limit,
-            fitting,
-            check_rules.WORKSPACE_EXCEEDS,
-            workspace.place,
+            fits=fitting,
+            rule=WORKSPACE_EXCEEDS,
+            place=workspace.place,
         )
 
 
@@ -104,8 +92,8 @@ def _span_questions(old: CatalogSource, new: CatalogSource) -> Iterator[Question
                 [span.base],
                 [span.head],
                 smallest_refused(span.base, span.head),
-                span.narrowed,
-                span.place,
+                rule=span.narrowed,
+                place=span.place,
             )
 
 
@@ -125,9 +113,9 @@ def _boundary_questions(before: Support, after: Support, place: str) -> Iterator
                 smallest_refused(
                     getattr(base.boundaries, side), getattr(head.boundaries, side), limit
                 ),
-                plan_rules.BOUNDARY_LOST,
-                place,
-                limit,
+                rule=BOUNDARY_LOST,
+                place=place,
+                limit=limit,
             )
 
 
@@ -146,19 +134,6 @@ def _growth_questions(plan: PlanSource, rebuilt: PlanSource) -> Iterator[Questio
             claim.head,
             growth.at_most,
             limits,
-            plan_rules.MEMORY_GREW,
-            claim.place,
+            rule=MEMORY_GREW,
+            place=claim.place,
         )
-
-
-def _refused(findings: Iterable[Finding], documents: dict[str, object]) -> Iterator[Finding]:
-    """A finding of each span counterexample that an independent evaluation does not bear out."""
-    for finding in findings:
-        shown = finding.counterexample
-        if isinstance(shown, SpanCounterexample) and not check_counterexample(documents, shown):
-            yield DISAGREEMENT.finding(
-                f"An independent check refuses the counterexample of {finding.rule}; please report "
-                "these catalogs.",
-                finding.location,
-                counterexample=shown,
-            )

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from math import lcm
 from typing import TYPE_CHECKING
 
-from ferrum_verify.contracts import check_rules
-from ferrum_verify.contracts.program_checks import operation_uses, selectable
-from ferrum_verify.contracts.spans import span_words
-from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.contracts.examples import PREFIX, checked
+from ferrum_verify.contracts.names import code
+from ferrum_verify.contracts.program_uses import operation_uses, selectable
+from ferrum_verify.contracts.spans import constraint_of, span_words
+from ferrum_verify.counterexamples import Party, SpanCounterexample
 from ferrum_verify.derive.checkpoint_layout import LayoutProvider
 from ferrum_verify.derive.reachability import culprits
 from ferrum_verify.documents.checkpoint import ProviderContract, StateSemantics, smallest_legal
 from ferrum_verify.documents.program import TokenScaled
-from ferrum_verify.findings import pointer
+from ferrum_verify.findings import Rule, pointer
 from ferrum_verify.rules.checkpoint_causes import listed
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.policy import RuntimePolicy
     from ferrum_verify.documents.program import ModelProgram
     from ferrum_verify.documents.storage import StorageProfile
-    from ferrum_verify.findings import Finding, Rule
+    from ferrum_verify.findings import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,14 @@ class _Limit:
     """The most tokens that may stand before a boundary, who says so, and the rule for more."""
 
     tokens: int
-    name: str
+    party: Party
     rule: Rule
+
+    @property
+    def name(self) -> str:
+        """Who says so, with the tokens; a state's name is marked as one."""
+        words, state = self.party.words, self.party.state
+        return words if state is None else words.replace(f" {state}", f" {code(state)}", 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +73,18 @@ def reach_findings(
             if span.smallest > limit.tokens and candidate.place not in guilty:
                 guilty.add(candidate.place)
                 yield limit.rule.finding(
-                    f"Provider {candidate.provider.provider_id} of {candidate.operation_id} takes "
-                    f"{span_words(span)} before a boundary: the first has {span.smallest:,}, too "
-                    f"many for {limit.name}.",
+                    f"Provider {code(candidate.provider.provider_id)} of "
+                    f"{code(candidate.operation_id)} takes {span_words(span)} before a boundary: "
+                    f"the first has {span.smallest:,}, too many for {limit.name}.",
                     pointer(_span_place(candidate), "prefix"),
                     counterexample=SpanCounterexample(
-                        permitted_by=f"{candidate.provider.provider_id} ({span_words(span)})",
-                        refused_by=limit.name,
+                        Party(
+                            "provider",
+                            constraint_of(span),
+                            operation=candidate.operation_id,
+                            provider=candidate.provider.provider_id,
+                        ),
+                        limit.party,
                         tokens=span.smallest,
                     ),
                 )
@@ -90,7 +102,10 @@ def _joint(found: Sequence[LayoutProvider], forced: Sequence[_Candidate], limit:
         max(span.minimum_tokens for span in spans), lcm(*(span.alignment for span in spans))
     )
     names = listed(
-        [f"{each.provider_id} ({span_words(each.contract.boundaries.prefix)})" for each in found]
+        [
+            f"{code(each.provider_id)} ({span_words(each.contract.boundaries.prefix)})"
+            for each in found
+        ]
     )
     first = next(each for each in forced if each.provider == found[0])
     return limit.rule.finding(
@@ -104,6 +119,28 @@ def _span_place(candidate: _Candidate) -> str:
     return pointer(candidate.place, "checkpoint_capability", "completed_boundary", "boundaries")
 
 
+SPAN_UNREACHABLE = Rule(
+    id="contract.span-unreachable",
+    summary="The first prefix that providers permit is no longer than what the program's states "
+    "hold.",
+    why="A plan whose states hold less claims to support checkpoints and can never take one.",
+    fix="Lower the alignment or the minimum of the providers that the message names.",
+    source="docs/format.md, «Provider contracts»; seed 004, `intersect_boundaries`",
+    severity="warning",
+    example=checked({f"/catalog{PREFIX}/alignment": 512}),
+)
+SPAN_BEYOND_STEP = Rule(
+    id="contract.span-beyond-step",
+    summary="The first prefix that providers permit has no more tokens than the policy schedules "
+    "in one step.",
+    why="A sequence that runs one step at a time otherwise never stands at a boundary.",
+    fix="Lower the providers' alignment or minimum, or raise `maximum_scheduled_tokens`.",
+    source="docs/format.md, «Provider contracts»; seed 004, `intersect_boundaries`",
+    severity="note",
+    example=checked({"/policy/admission/maximum_scheduled_tokens": 2}),
+)
+
+
 def _limits(program: ModelProgram | None, policy: RuntimePolicy | None) -> list[_Limit]:
     limits = []
     held = [
@@ -114,12 +151,12 @@ def _limits(program: ModelProgram | None, policy: RuntimePolicy | None) -> list[
     ]
     if held:
         tokens, state_id = min(held)
-        name = f"state {state_id}, which holds {tokens:,} tokens"
-        limits.append(_Limit(tokens, name, check_rules.SPAN_UNREACHABLE))
+        party = Party("state", maximum_tokens=tokens, state=state_id)
+        limits.append(_Limit(tokens, party, SPAN_UNREACHABLE))
     if policy is not None:
         tokens = policy.admission.maximum_scheduled_tokens
-        name = f"the policy, which schedules {tokens:,} tokens in one step"
-        limits.append(_Limit(tokens, name, check_rules.SPAN_BEYOND_STEP))
+        party = Party("step", maximum_tokens=tokens)
+        limits.append(_Limit(tokens, party, SPAN_BEYOND_STEP))
     return limits
 
 

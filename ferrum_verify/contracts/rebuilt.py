@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ferrum_verify.contracts.catalog_changes import providers_by_id
+from ferrum_verify.contracts.providers import providers_by_id
+from ferrum_verify.plan.order import HappensBefore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ferrum_verify.contracts.catalog_changes import Indexed
+    from ferrum_verify.contracts.providers import Indexed
     from ferrum_verify.contracts.sources import PlanSource
     from ferrum_verify.documents.catalog import CapabilityCatalog, Operation
     from ferrum_verify.documents.node import PlanNode
@@ -31,7 +32,7 @@ def rebuilt_on(plan: PlanSource, catalog: CapabilityCatalog) -> Subject:
     nodes = tuple(_rebuilt_node(node, catalog, offered[node.operation_id]) for node in plan.nodes)
     return replace(
         plan.subject,
-        nodes=nodes,
+        order=HappensBefore(nodes),
         plan_nodes=nodes,
         header=plan.header.model_copy(
             update={

@@ -5,16 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ferrum_verify.contracts import rules
 from ferrum_verify.contracts.changed_lists import missing_from
-from ferrum_verify.rules.declarations import obstacles
+from ferrum_verify.contracts.compatible import change
+from ferrum_verify.contracts.examples import OPERATION, changed
+from ferrum_verify.findings import Rule
+from ferrum_verify.rules.provider_declarations import obstacles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferrum_verify.contracts.provider_changes import ProviderPair
+    from ferrum_verify.contracts.providers import ProviderPair
     from ferrum_verify.documents.catalog import CapabilityCatalog, Device, Operation, Provider
     from ferrum_verify.findings import Finding
+
+
+UNSELECTABLE_NOW = Rule(
+    id="contract.no-longer-selectable",
+    summary="A provider that can be selected in BASE can be in HEAD.",
+    why="It is still listed, but no plan can be built with it, so the plans that have it cannot "
+    "be rebuilt.",
+    fix="Make the provider meet what the device and the operation require of it.",
+    source="docs/format.md, «Provider contracts»",
+    example=changed({f"{OPERATION}/provider/minimum_version/minor": 1}),
+)
 
 
 def selectability_changes(
@@ -25,14 +38,14 @@ def selectability_changes(
     before = list(obstacles(pair.base, base.operations.get(operation_id), base))
     after = list(obstacles(pair.head, head.operations.get(operation_id), head))
     if after and not before and (hindering := new_obstacles(pair, base, head)):
-        yield rules.UNSELECTABLE_NOW.finding(
-            f"Provider {pair.name} can no longer be selected: {'; '.join(hindering)}.", pair.place
+        yield UNSELECTABLE_NOW.finding(
+            f"{pair.name} can no longer be selected: {'; '.join(hindering)}.", pair.place
         )
     back = replace(pair, base=pair.head, head=pair.base)
     if before and not after and (hindered := new_obstacles(back, head, base)):
-        yield rules.SELECTABLE_NOW.finding(
-            f"Provider {pair.name} can be selected now; in BASE it could not be: "
-            f"{'; '.join(hindered)}.",
+        yield change(
+            "selectable-again",
+            f"{pair.name} can be selected now; in BASE it could not be: {'; '.join(hindered)}.",
             pair.place,
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ferrum_verify.documents.value_storage import malformed_reason
 from ferrum_verify.findings.errors import DocumentError, summarise
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.execution_plan import PlanHeader
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.documents.node import PlanNode
-    from ferrum_verify.documents.policy import RuntimePolicy
     from ferrum_verify.documents.program import ModelProgram
     from ferrum_verify.findings import Finding
 
@@ -99,22 +98,13 @@ def read_sound_catalog(document: Document, name: str) -> CatalogSource:
     return source
 
 
-def read_program(document: Document) -> ModelProgram:
-    """The program of a document; raises DocumentError where there is no well-formed one."""
-    read = read_one(document, "the program")
-    _refuse_faults(read, read.subject.places.program)
-    if read.subject.program is None:
-        raise DocumentError(f"{read.loaded.source} is a {read.subject.kind} and holds no program.")
-    return read.subject.program
-
-
-def read_policy(document: Document) -> RuntimePolicy:
-    """The policy of a document; raises DocumentError where there is no well-formed one."""
-    read = read_one(document, "the policy")
-    _refuse_faults(read, read.subject.places.policy)
-    if read.subject.policy is None:
-        raise DocumentError(f"{read.loaded.source} is a {read.subject.kind} and holds no policy.")
-    return read.subject.policy
+def read_beside(document: Document, part: Literal["program", "policy"]) -> Subject:
+    """The subject that holds this part; raises DocumentError where no well-formed one is there."""
+    read = read_one(document, f"the {part}")
+    _refuse_faults(read, getattr(read.subject.places, part))
+    if getattr(read.subject, part) is None:
+        raise DocumentError(f"{read.loaded.source} is a {read.subject.kind} and holds no {part}.")
+    return read.subject
 
 
 def read_plans(documents: Iterable[Document]) -> Iterator[PlanSource]:

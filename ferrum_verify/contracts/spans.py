@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.counterexamples import Party, SpanConstraint, SpanCounterexample
 from ferrum_verify.documents.primitives import U64_MAX
 
 if TYPE_CHECKING:
@@ -60,14 +60,14 @@ def smallest_lost_boundary(
     return min(fits, key=lambda each: (each.prompt, each.boundary), default=None)
 
 
+def constraint_of(span: TokenSpan) -> SpanConstraint:
+    """The span as a counterexample holds it."""
+    return SpanConstraint(span.minimum_tokens, span.alignment)
+
+
 def span_words(span: TokenSpan) -> str:
     """The counts that a span permits: "a multiple of 16 tokens, at least 32"."""
-    if span.alignment == 1:
-        return f"{span.minimum_tokens:,} or more tokens"
-    multiple = f"a multiple of {span.alignment:,} tokens"
-    return (
-        multiple if span.smallest == span.alignment else f"{multiple}, at least {span.smallest:,}"
-    )
+    return constraint_of(span).words
 
 
 def boundary_words(boundaries: BoundaryConstraint) -> str:
@@ -75,34 +75,13 @@ def boundary_words(boundaries: BoundaryConstraint) -> str:
     return f"{span_words(boundaries.prefix)} before it and {span_words(boundaries.suffix)} after it"
 
 
-def describe_span(span: TokenSpan) -> str:
-    """The constraint itself, from which whoever checks a counterexample reads its numbers."""
-    return f"{span.minimum_tokens:,} or more tokens, by {span.alignment:,}"
-
-
-def _boundaries_name(boundaries: BoundaryConstraint) -> str:
-    return (
-        f"prefixes of {describe_span(boundaries.prefix)}, and suffixes of "
-        f"{describe_span(boundaries.suffix)}"
-    )
-
-
-def span_counterexample(base: TokenSpan, head: TokenSpan, tokens: int) -> SpanCounterexample:
-    """The count as a counterexample; the constraints stand in it in words."""
-    return SpanCounterexample(
-        permitted_by=f"BASE ({describe_span(base)})",
-        refused_by=f"HEAD ({describe_span(head)})",
-        tokens=tokens,
-    )
-
-
 def boundary_counterexample(
     base: BoundaryConstraint, head: BoundaryConstraint, lost: LostBoundary
 ) -> SpanCounterexample:
-    """The lost boundary as a counterexample, from an empty state."""
+    """The lost boundary of a plan as a counterexample, from an empty state."""
     return SpanCounterexample(
-        permitted_by=f"BASE ({_boundaries_name(base)})",
-        refused_by=f"HEAD ({_boundaries_name(head)})",
+        Party("base", constraint_of(base.prefix), constraint_of(base.suffix)),
+        Party("head", constraint_of(head.prefix), constraint_of(head.suffix)),
         processed=0,
         boundary=lost.boundary,
         prompt=lost.prompt,

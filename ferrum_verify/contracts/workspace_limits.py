@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ferrum_verify.contracts import check_rules
-from ferrum_verify.contracts.growth import Claim
+from ferrum_verify.contracts.examples import ESTIMATE, checked
+from ferrum_verify.contracts.names import code, codes
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
-from ferrum_verify.documents.demand import BoundedShapeBuckets, bind
+from ferrum_verify.documents.demand import bind
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.findings import pointer
-from ferrum_verify.plan.sizes import UNIT, describe, maximal_shape
+from ferrum_verify.documents.terms import COUNTS, Staircase
+from ferrum_verify.findings import Rule, pointer
+from ferrum_verify.plan.sizes import UNIT, Claim, describe, maximal_shape
 from ferrum_verify.rules import estimates
-from ferrum_verify.rules.checkpoint_causes import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +32,8 @@ class Ceilings:
     sequences: int
     tokens: int
     usable_bytes: int
+    usable_from: str
+    """Where the document says how many bytes are usable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Workspaces:
     @property
     def name(self) -> str:
         """What they are called in a message."""
-        return f"the {self.part} workspace of {self.provider_id} ({listed(self.nodes)})"
+        return f"the {self.part} workspace of {code(self.provider_id)} ({codes(self.nodes)})"
 
 
 def ceilings_of(plan: PlanSource, policy: RuntimePolicy | None) -> Ceilings:
@@ -57,11 +59,13 @@ def ceilings_of(plan: PlanSource, policy: RuntimePolicy | None) -> Ceilings:
             plan.memory.maximum_active_sequences,
             plan.header.maximum_scheduled_tokens,
             plan.memory.usable_capacity_bytes,
+            pointer(plan.subject.places.memory, "usable_capacity_bytes"),
         )
     return Ceilings(
         policy.memory.maximum_active_sequences,
         policy.admission.maximum_scheduled_tokens,
         max(0, policy.memory.capacity_bytes - policy.memory.reserve_bytes),
+        "/policy/memory/capacity_bytes",
     )
 
 
@@ -94,7 +98,18 @@ def claim_of(
     if profile is None:
         return None
     demand = bind(workspace.estimate.size_formula, ceilings.sequences, ceilings.tokens)
-    return Claim(demand, workspace.estimate.alignment_bytes, profile)
+    return Claim(demand.terms, workspace.estimate.alignment_bytes, profile.blocks)
+
+
+WORKSPACE_STORAGE = Rule(
+    id="contract.workspace-storage",
+    summary="A workspace estimate accepts some storage that the device offers and the policy "
+    "allows.",
+    why="Otherwise the workspace can never be placed, so the provider can not run.",
+    fix="Accept one of the device's storage profiles.",
+    source="docs/format.md, «Workspace estimates»",
+    example=checked({f"{ESTIMATE}/scratch/storage/accepted_profiles": []}),
+)
 
 
 def workspace_findings(
@@ -104,7 +119,7 @@ def workspace_findings(
     for workspace in workspaces_of(plan):
         claim = claim_of(workspace, ceilings, usable_profiles)
         if claim is None:
-            yield check_rules.WORKSPACE_STORAGE.finding(
+            yield WORKSPACE_STORAGE.finding(
                 f"Of the storage that may be used, {workspace.name} accepts none.",
                 pointer(workspace.place, "storage"),
             )
@@ -116,15 +131,38 @@ def fits(claim: Claim, limit: int) -> bool | None:
     """Whether a claim takes at most ``limit`` bytes at every shape; None where it has no size."""
     try:
         claim.bytes_at(UNIT)
-        return claim.bytes_at(maximal_shape(claim.demand)) <= limit
-    except (SizeError, IndexError):
+        return claim.bytes_at(maximal_shape(claim.terms)) <= limit
+    except SizeError:
         return None
+
+
+WORKSPACE_FORMULA = Rule(
+    id="contract.workspace-formula",
+    summary="A workspace formula has a size at all shapes within the policy's limits.",
+    why="The engine computes in 64 bits, and refuses a size of 0 bytes or one that passes them.",
+    fix="Correct the formula, or lower the policy's ceilings.",
+    source="docs/format.md, «Workspace estimates» and «Sizes»",
+    judgment="safety",
+    example=checked(
+        {f"{ESTIMATE}/scratch/size_formula/affine/bytes_per_token": 18446744073709551615}
+    ),
+)
+WORKSPACE_EXCEEDS = Rule(
+    id="contract.workspace-exceeds-policy",
+    summary="One workspace alone fits the bytes that the policy leaves, at all shapes within its "
+    "limits.",
+    why="The policy otherwise admits batches that can never run.",
+    fix="Lower the formula or the policy's ceilings, or grant more memory.",
+    source="docs/format.md, «Workspace estimates» and «Sizes»",
+    judgment="safety",
+    example=checked({f"{ESTIMATE}/scratch/size_formula/affine/bytes_per_token": 65536}),
+)
 
 
 def _size_findings(workspace: Workspaces, claim: Claim, ceilings: Ceilings) -> Iterator[Finding]:
     place = pointer(workspace.place, "size_formula")
-    if isinstance(claim.demand, BoundedShapeBuckets) and not claim.demand.buckets:
-        yield check_rules.WORKSPACE_FORMULA.finding(
+    if claim.terms == Staircase(()):
+        yield WORKSPACE_FORMULA.finding(
             f"The size of {workspace.name} has no bucket, so it is not defined at any shape.", place
         )
         return
@@ -132,7 +170,7 @@ def _size_findings(workspace: Workspaces, claim: Claim, ceilings: Ceilings) -> I
         claim.bytes_at(UNIT)
     except SizeError as error:
         passes = "passes u64" in str(error)
-        yield check_rules.WORKSPACE_FORMULA.finding(
+        yield WORKSPACE_FORMULA.finding(
             f"At {describe(UNIT)}, the size of {workspace.name} {error}.",
             place,
             counterexample=ShapeCounterexample(UNIT, overflow=True) if passes else None,
@@ -140,7 +178,7 @@ def _size_findings(workspace: Workspaces, claim: Claim, ceilings: Ceilings) -> I
         return
     overflow = _smallest(claim, lambda shape: _bytes(claim, shape) is None)
     if overflow is not None:
-        yield check_rules.WORKSPACE_FORMULA.finding(
+        yield WORKSPACE_FORMULA.finding(
             f"At {describe(overflow)}, which the ceilings allow, the size of {workspace.name} "
             "passes u64.",
             place,
@@ -151,11 +189,11 @@ def _size_findings(workspace: Workspaces, claim: Claim, ceilings: Ceilings) -> I
     large = _smallest(claim, lambda shape: claim.bytes_at(shape) > usable)
     if large is not None:
         size = claim.bytes_at(large)
-        yield check_rules.WORKSPACE_EXCEEDS.finding(
+        yield WORKSPACE_EXCEEDS.finding(
             f"At {describe(large)}, which the ceilings allow, {workspace.name} takes {size:,} "
             f"bytes of the {usable:,} usable ones.",
             place,
-            counterexample=ShapeCounterexample(large, bytes=size, limit=usable),
+            counterexample=ShapeCounterexample(large, size, usable, ceilings.usable_from),
         )
 
 
@@ -171,10 +209,10 @@ def _smallest(claim: Claim, broken: Callable[[Shape], bool]) -> Shape | None:
 
     Sizes grow with the shape, so what is broken at a shape is broken at every larger one.
     """
-    shape = maximal_shape(claim.demand)
+    shape = maximal_shape(claim.terms)
     if not broken(shape):
         return None
-    for name in ("sequences", "tokens", "pages"):
+    for name in COUNTS:
         low, high = 1, getattr(shape, name)
         while low < high:
             middle = (low + high) // 2

@@ -1,7 +1,7 @@
 """Counterexamples: plain data, and an independent check of what they say.
 
-``kinds`` has the records, ``checking`` the check; the check shares no code with the
-derivation, the rules or the proofs.
+``kinds`` and ``parties`` have the records, ``checking`` the check; this room imports nothing of
+the package, so the check shares no code with the derivation, the rules or the proofs.
 """
 
 from ferrum_verify.counterexamples.kinds import (
@@ -16,16 +16,21 @@ from ferrum_verify.counterexamples.kinds import (
     ShapeCounterexample,
     SpanCounterexample,
 )
+from ferrum_verify.counterexamples.parties import SIDES, Party, Side, SpanConstraint
 
 __all__ = [
+    "SIDES",
     "ByteRange",
     "Counterexample",
     "Execution",
     "LiveResource",
     "OverlapCounterexample",
+    "Party",
     "ScheduleCounterexample",
     "ScheduledNode",
     "Shape",
     "ShapeCounterexample",
+    "Side",
+    "SpanConstraint",
     "SpanCounterexample",
 ]

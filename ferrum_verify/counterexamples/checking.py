@@ -9,12 +9,14 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.counterexamples.access import check_access
+from ferrum_verify.counterexamples.bounds import check_shape
 from ferrum_verify.counterexamples.document import Document
-from ferrum_verify.counterexamples.sizes import check_overlap, check_shape
+from ferrum_verify.counterexamples.places import check_overlap
 from ferrum_verify.counterexamples.spans import check_span, check_state_overlap
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ferrum_verify.counterexamples import Counterexample, Execution
 
 
@@ -25,8 +27,11 @@ def check_counterexample(
 ) -> bool:
     """Whether a counterexample really shows what it says about a document.
 
-    ``document`` is parsed JSON of a plan, fragment, problem or bundle; the counterexample is
-    one of a finding, or its JSON. Under ``in-order`` and ``fenced`` a schedule must also start
+    ``document`` is parsed JSON of a plan, fragment, problem, catalog or bundle, and for a change
+    of catalog ``{"base", "head"}``, each a catalog or a bundle; separate documents make a bundle
+    of ``plan``, ``catalog``, ``program`` and ``policy``, and a comparison may hold the ``plan``
+    that is judged and the one ``rebuilt`` on HEAD. The counterexample is one of a finding, or
+    its JSON. Under ``in-order`` and ``fenced`` a schedule must also start
     its nodes in plan order, and under ``in-order`` run them one after another. False, never an
     exception, for anything that does not hold or cannot be evaluated.
     """
@@ -34,7 +39,10 @@ def check_counterexample(
         wire = counterexample if isinstance(counterexample, dict) else counterexample.to_wire()
         if execution not in ("in-order", "fenced", "concurrent"):
             return False
-        return _CHECKS[wire["kind"]](Document(document), wire, execution)
+        if wire["kind"] == "schedule":
+            return _check_schedule(Document(document), wire, execution)
+        check = _CHECKS[wire["kind"]]
+        return check(Document(document), wire)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
         return False
 
@@ -70,26 +78,12 @@ def _check_schedule(document: Document, wire: dict[str, Any], execution: Executi
     return True
 
 
-def _check_access(document: Document, wire: dict[str, Any], execution: Execution) -> bool:
-    return check_access(document, wire, execution)
+def _check_overlap(document: Document, wire: dict[str, Any]) -> bool:
+    return check_overlap(document, wire) or check_state_overlap(document, wire)
 
 
-def _check_span(document: Document, wire: dict[str, Any], _execution: Execution) -> bool:
-    return check_span(document.value, wire)
-
-
-def _check_shape(document: Document, wire: dict[str, Any], _: Execution) -> bool:
-    return check_shape(document, wire)
-
-
-def _check_overlap(document: Document, wire: dict[str, Any], _: Execution) -> bool:
-    return check_overlap(document, wire) or check_state_overlap(document.value, wire)
-
-
-_CHECKS = {
-    "schedule": _check_schedule,
-    "access": _check_access,
-    "shape": _check_shape,
+_CHECKS: dict[str, Callable[[Document, dict[str, Any]], bool]] = {
+    "shape": check_shape,
     "overlap": _check_overlap,
-    "span": _check_span,
+    "span": check_span,
 }

@@ -7,7 +7,10 @@ Each kind is a frozen record with the fields that the report format fixes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from ferrum_verify.counterexamples.parties import Party
 
 Execution = Literal["in-order", "fenced", "concurrent"]
 """The models of execution: which runs of a plan are possible."""
@@ -108,12 +111,17 @@ class OverlapCounterexample:
 
 @dataclass(frozen=True, slots=True)
 class ShapeCounterexample:
-    """A shape at which formulas give more than ``limit`` bytes, or pass 2^64 - 1."""
+    """A shape at which formulas give more than ``limit`` bytes, or pass 2^64 - 1.
+
+    ``limit_from`` is a JSON pointer: where the limit stands in the document, or what it follows
+    from.
+    """
 
     kind: ClassVar[Literal["shape"]] = "shape"
     shape: Shape
     bytes: int | None = None
     limit: int | None = None
+    limit_from: str | None = None
     overflow: bool = False
 
     def to_wire(self) -> dict[str, Any]:
@@ -121,27 +129,37 @@ class ShapeCounterexample:
         wire: dict[str, Any] = {"kind": self.kind, "shape": self.shape.to_wire()}
         if self.overflow:
             wire["overflow"] = True
-        if self.bytes is not None:
-            wire["bytes"] = self.bytes
-        if self.limit is not None:
-            wire["limit"] = self.limit
+        for name in ("bytes", "limit", "limit_from"):
+            if (value := getattr(self, name)) is not None:
+                wire[name] = value
         return wire
 
 
 @dataclass(frozen=True, slots=True)
 class SpanCounterexample:
-    """Token counts that one set of constraints permits and another refuses.
+    """Token counts that one party permits and another refuses.
 
-    Either ``tokens`` (one span) or all of ``processed``, ``boundary`` and ``prompt``.
+    Either ``tokens`` (one span: the side that ``permitted`` constrains) or all of
+    ``processed``, ``boundary`` and ``prompt``.
     """
 
     kind: ClassVar[Literal["span"]] = "span"
-    permitted_by: str
-    refused_by: str
+    permitted: Party
+    refused: Party
     tokens: int | None = None
     processed: int | None = None
     boundary: int | None = None
     prompt: int | None = None
+
+    @property
+    def permitted_by(self) -> str:
+        """Who permits the counts, in words."""
+        return self.permitted.words
+
+    @property
+    def refused_by(self) -> str:
+        """Who refuses the counts, in words."""
+        return self.refused.words
 
     def to_wire(self) -> dict[str, Any]:
         """The counterexample's JSON."""
@@ -154,6 +172,8 @@ class SpanCounterexample:
         return {
             "kind": self.kind,
             **{name: count for name, count in counts.items() if count is not None},
+            "permitted": self.permitted.to_wire(),
+            "refused": self.refused.to_wire(),
             "permitted_by": self.permitted_by,
             "refused_by": self.refused_by,
         }

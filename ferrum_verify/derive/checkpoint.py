@@ -25,6 +25,7 @@ from ferrum_verify.derive.state_projection import (
     project_state,
 )
 from ferrum_verify.documents.checkpoint import StateSemantics
+from ferrum_verify.findings.wording import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -146,9 +147,11 @@ def _coverage(inputs: CheckpointInputs, declared: tuple[str, ...]) -> str:
     named = {inputs.token_input, *inputs.conditioning_inputs, *inputs.output_only_inputs}
     clauses = []
     if left_out := sorted(set(declared) - named):
-        clauses.append(f"the program's inputs {', '.join(left_out)} have no role in checkpoints")
+        clauses.append(
+            f"the program's inputs {', '.join(marked(left_out))} have no role in checkpoints"
+        )
     if unknown := sorted(named - set(declared)):
-        clauses.append(f"{', '.join(unknown)} have one and are no inputs of the program")
+        clauses.append(f"{', '.join(marked(unknown))} have one and are no inputs of the program")
     return "; ".join(clauses)
 
 

@@ -63,8 +63,8 @@ def select_providers(
                 Refusal(
                     "provider-identity",
                     place,
-                    f"Node {node.id} was planned for another build of operation "
-                    f"{node.operation_id} or of provider {provider.provider_id} than the "
+                    f"Node `{node.id}` was planned for another build of operation "
+                    f"`{node.operation_id}` or of provider `{provider.provider_id}` than the "
                     "catalog holds.",
                 )
             )
@@ -111,13 +111,13 @@ def _absent(node: PlanNode, place: Place, others: bool) -> Refusal:
         return Refusal(
             "provider-absent",
             place,
-            f"The selected provider {node.selection.selected_provider} of node {node.id} is "
-            f"not among the catalog's providers of {node.operation_id}.",
+            f"The selected provider `{node.selection.selected_provider}` of node `{node.id}` is "
+            f"not among the catalog's providers of `{node.operation_id}`.",
         )
     return Refusal(
         "no-providers",
         place,
-        f"The catalog has no provider of {node.operation_id}, which node {node.id} runs.",
+        f"The catalog has no provider of `{node.operation_id}`, which node `{node.id}` runs.",
     )
 
 

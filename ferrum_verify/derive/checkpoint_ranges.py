@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def largest_boundary(state: LayoutState) -> int:
     """The most tokens of a token-major prefix that the state's resource can hold."""
-    demand = state.descriptor.demand
-    return demand_bytes(demand, maximal_shape(demand)) // tensor_storage_bytes(state.tensor)
+    terms = state.descriptor.demand.terms
+    return demand_bytes(terms, maximal_shape(terms)) // tensor_storage_bytes(state.tensor)
 
 
 def byte_range(state: LayoutState, boundary: int) -> tuple[int, int]:
@@ -62,7 +62,7 @@ def conflict(states: Iterable[LayoutState]) -> Conflict | None:
             if left[1] <= right[0] or (left == right and _same_content(first, second)):
                 continue
             return Conflict(
-                f"states {first.state_id} and {second.state_id} overlap in {resource_id}, at "
+                f"states `{first.state_id}` and `{second.state_id}` overlap in `{resource_id}`, at "
                 f"bytes {left[0]:,} to {left[1]:,} and {right[0]:,} to {right[1]:,}, "
                 "and are not the same content in the same form",
                 from_start=byte_range(first, 1)[1] > byte_range(second, 1)[0],

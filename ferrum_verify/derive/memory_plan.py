@@ -24,14 +24,14 @@ from ferrum_verify.documents.reusable import ResolvedBucket, ReusableExecution
 from ferrum_verify.plan.sizes import UNIT, bytes_at, quantize, resident_ceilings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from ferrum_verify.documents.problem import (
         PlanningProblem,
         ProblemAllocation,
         ProblemDescriptor,
     )
-    from ferrum_verify.documents.reusable import BucketSpec, ProgramPolicy
+    from ferrum_verify.documents.reusable import ProblemReusableExecution
     from ferrum_verify.plan.order import HappensBefore
 
 
@@ -71,9 +71,7 @@ def derive_descriptor(row: ProblemDescriptor) -> DynamicDescriptor:
 
 
 def derive_reusable_execution(
-    lanes: int,
-    buckets: Iterable[BucketSpec],
-    program_policy: ProgramPolicy | None,
+    policy: ProblemReusableExecution,
     node_count: int,
     structure: Mapping[str, PoolStructure],
     descriptors: Mapping[str, DynamicDescriptor],
@@ -92,23 +90,23 @@ def derive_reusable_execution(
                     budget := pool_budget(
                         pool.pool_id,
                         pool.slots,
-                        pool.liveness.mode,
                         pool.liveness.rows_in_plan_order,
-                        descriptors,
-                        capacity_shape(bucket.capacity),
+                        mode=pool.liveness.mode,
+                        descriptors=descriptors,
+                        shape=capacity_shape(bucket.capacity),
                     )
                 )
                 is not None
             ),
         )
-        for bucket in buckets
+        for bucket in canonical_buckets(policy)
     )
-    cases = startup_capture_cases(len(resolved), program_policy)
+    cases = startup_capture_cases(len(resolved), policy.program_policy)
     return ReusableExecution.trusted(
-        maximum_reusable_lanes=lanes,
-        maximum_device_executables=node_count * cases * lanes,
+        maximum_reusable_lanes=policy.maximum_reusable_lanes,
+        maximum_device_executables=node_count * cases * policy.maximum_reusable_lanes,
         buckets=resolved,
-        program_policy=program_policy,
+        program_policy=policy.program_policy,
     )
 
 
@@ -136,14 +134,7 @@ def derive_plan(problem: PlanningProblem, order: HappensBefore) -> MemoryPlan:
     reusable = (
         None
         if policy is None
-        else derive_reusable_execution(
-            policy.maximum_reusable_lanes,
-            canonical_buckets(policy),
-            policy.program_policy,
-            len(problem.nodes),
-            structure,
-            by_id,
-        )
+        else derive_reusable_execution(policy, len(problem.nodes), structure, by_id)
     )
     usable = problem.policy_capacity_bytes - problem.reserve_bytes
     static_bytes = sum(row.size_bytes for row in statics)

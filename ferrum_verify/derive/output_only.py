@@ -36,52 +36,69 @@ def reached_state(output_only: Sequence[str], nodes: Sequence[PlanNode]) -> Reac
     """
     if not output_only:
         return None
-    classes = alias_classes(nodes)
-    readers: dict[str, list[int]] = {}
-    for index, node in enumerate(nodes):
-        for value_id in _reads(node):
-            readers.setdefault(value_id, []).append(index)
-
-    affected: dict[str, str] = {}
-    visited: set[int] = set()
-    fresh: list[str] = []
-
-    def affect(value_id: str, origin: str) -> None:
-        if value_id not in affected:
-            affected[value_id] = origin
-            fresh.append(value_id)
-
+    spread = _Spread(nodes)
     for value_id in sorted(output_only):
-        affect(value_id, value_id)
-    while fresh:
+        spread.affect(value_id, value_id)
+    while spread.fresh:
+        spread.through_aliases()
+        reached = spread.through_nodes()
+        if reached is not None:
+            return reached
+    return None
+
+
+class _Spread:
+    """The values that are affected, each with its origin; ``fresh`` are not yet spread from."""
+
+    def __init__(self, nodes: Sequence[PlanNode]) -> None:
+        self.nodes = nodes
+        self.classes = alias_classes(nodes)
+        self.readers: dict[str, list[int]] = {}
+        for index, node in enumerate(nodes):
+            for value_id in _reads(node):
+                self.readers.setdefault(value_id, []).append(index)
+        self.affected: dict[str, str] = {}
+        self.visited: set[int] = set()
+        self.fresh: list[str] = []
+
+    def affect(self, value_id: str, origin: str) -> None:
+        if value_id not in self.affected:
+            self.affected[value_id] = origin
+            self.fresh.append(value_id)
+
+    def through_aliases(self) -> None:
         # A class is met once: from then on all of its members are affected.
-        touched = {id(classes[value]): classes[value] for value in fresh if value in classes}
+        classes = self.classes
+        touched = {id(classes[value]): classes[value] for value in self.fresh if value in classes}
         for members in touched.values():
-            origin = affected[max(member for member in members if member in affected)]
+            origin = self.affected[max(member for member in members if member in self.affected)]
             for member in members:
-                affect(member, origin)
-        pending = [index for value in fresh for index in readers.get(value, ())]
+                self.affect(member, origin)
+
+    def through_nodes(self) -> ReachedState | None:
+        """Visit the readers of what is fresh in plan order, up to one with a state effect."""
+        pending = [index for value in self.fresh for index in self.readers.get(value, ())]
         heapify(pending)
-        fresh.clear()
+        self.fresh.clear()
         while pending:
             index = heappop(pending)
-            if index in visited:
+            if index in self.visited:
                 continue
-            visited.add(index)
-            node = nodes[index]
-            origin = next(affected[value] for value in _reads(node) if value in affected)
+            self.visited.add(index)
+            node = self.nodes[index]
+            origin = next(self.affected[each] for each in _reads(node) if each in self.affected)
             if node.state_effects:
                 return ReachedState(origin, index, node.id, node.state_effects[0].state_id)
-            before = len(fresh)
+            before = len(self.fresh)
             for binding in node.values:
                 if binding.role == "output" or binding.writes:
-                    affect(binding.value_id, origin)
+                    self.affect(binding.value_id, origin)
             # A reader that stands earlier in the plan is met again in the next sweep only.
-            for value in fresh[before:]:
-                for reader in readers.get(value, ()):
+            for value in self.fresh[before:]:
+                for reader in self.readers.get(value, ()):
                     if reader > index:
                         heappush(pending, reader)
-    return None
+        return None
 
 
 def alias_classes(nodes: Sequence[PlanNode]) -> dict[str, frozenset[str]]:

@@ -73,8 +73,9 @@ def step_slot_bytes(slots: Iterable[StepSlot], bytes_of: Mapping[str, int]) -> i
 def pool_budget(
     pool: str,
     slots: Sequence[StepSlot],
-    mode: LivenessMode,
     rows: Sequence[InvocationLiveness],
+    *,
+    mode: LivenessMode,
     descriptors: Mapping[str, DynamicDescriptor],
     shape: Shape,
 ) -> PoolBudget | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.demand import Tokens
 from ferrum_verify.documents.memory_plan import StepSlot
 from ferrum_verify.plan.order import bits_of
 
@@ -25,7 +24,7 @@ def is_transient_activation(descriptor: DynamicDescriptor) -> bool:
         descriptor.lifetime == "step"
         and descriptor.usage == "activations"
         and descriptor.kind == "value"
-        and isinstance(descriptor.demand, Tokens)
+        and descriptor.demand.terms.only("tokens") is not None
     )
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.checkpoint_layout import LayoutState, Place, Refusal, Unsupported
-from ferrum_verify.documents.demand import BoundedShapeBuckets, Tokens
 from ferrum_verify.documents.program import TokenScaled
 from ferrum_verify.documents.tensor import SizeError, tensor_bytes, tensor_storage_bytes
 from ferrum_verify.plan.resource_rows import describe_profile
@@ -99,7 +98,7 @@ def project_state(
                 _layout_fault(
                     declared,
                     use.place,
-                    f"in node {use.node.id}, it is {_describe(candidate)}, and in an earlier "
+                    f"in node `{use.node.id}`, it is {_describe(candidate)}, and in an earlier "
                     f"node {_describe(projection)}",
                     consequence=True,
                 )
@@ -137,7 +136,7 @@ def _candidate(
         return _layout_fault(
             declared,
             use.place,
-            f"in node {use.node.id}, it is stored in {len(components)} components, and a "
+            f"in node `{use.node.id}`, it is stored in {len(components)} components, and a "
             "checkpoint copies one",
         )
     component = components[0]
@@ -146,7 +145,7 @@ def _candidate(
         return _layout_fault(
             declared,
             use.place,
-            f"in node {use.node.id}, its resource {component.resource_id} is not dynamic",
+            f"in node `{use.node.id}`, its resource `{component.resource_id}` is not dynamic",
         )
     descriptor = found.descriptor
     port = _port(contract, binding, descriptor)
@@ -155,7 +154,7 @@ def _candidate(
             "state_port_undeclared",
             use.place,
             (("node_id", use.node.id), ("state_id", declared.state.id)),
-            f"{use.node.selection.selected_provider} declares no state port {binding.role} "
+            f"`{use.node.selection.selected_provider}` declares no state port {binding.role} "
             f"{binding.ordinal} for {describe_profile(descriptor.storage.profile)}",
         )
     try:
@@ -164,7 +163,7 @@ def _candidate(
         return Refusal(
             "state-size",
             use.place,
-            f"The size of value {binding.value_id} in node {use.node.id} {error}.",
+            f"The size of value `{binding.value_id}` in node `{use.node.id}` {error}.",
         )
     try:
         capacity = _capacity(descriptor)
@@ -172,7 +171,7 @@ def _candidate(
         return Refusal(
             "descriptor-size",
             Place("memory", ("dynamic_descriptors", found.index)),
-            f"The size of {descriptor.base_resource_id} at its largest shape {error}.",
+            f"The size of `{descriptor.base_resource_id}` at its largest shape {error}.",
         )
     sight = _Sight(declared, use, component, descriptor, port, size, capacity)
     broken = list(_mapping_faults(sight))
@@ -185,7 +184,7 @@ def _candidate(
             return Refusal(
                 "state-size",
                 declared.place,
-                f"The size of state {declared.state.id} in the program {error}.",
+                f"The size of state `{declared.state.id}` in the program {error}.",
             )
         if declared_size != size:
             differing.append(
@@ -197,7 +196,7 @@ def _candidate(
         return _layout_fault(
             declared,
             use.place,
-            f"in node {use.node.id}, {'; '.join([*broken, *differing])}",
+            f"in node `{use.node.id}`, {'; '.join([*broken, *differing])}",
             consequence=not broken,
         )
     return LayoutState(
@@ -215,9 +214,8 @@ def _candidate(
 
 def _capacity(descriptor: DynamicDescriptor) -> int:
     """The bytes that the descriptor's demand gives at its largest shape, not quantized."""
-    if isinstance(descriptor.demand, BoundedShapeBuckets) and not descriptor.demand.buckets:
-        raise SizeError("is not defined, as its demand has no bucket")
-    return demand_bytes(descriptor.demand, maximal_shape(descriptor.demand))
+    terms = descriptor.demand.terms
+    return demand_bytes(terms, maximal_shape(terms))
 
 
 def _port(
@@ -248,18 +246,19 @@ def _mapping_faults(sight: _Sight) -> Iterator[str]:
     if not isinstance(scaled, TokenScaled):
         yield "it holds a position for each token and its declared capacity is fixed"
         return
-    if not isinstance(demand, Tokens):
-        yield f"it grows with the tokens and the demand of {resource} is {demand.tag}"
+    grows = demand.terms.only("tokens")
+    if grows is None:
+        yield f"it grows with the tokens and the demand of `{resource}` is {demand.tag}"
         return
-    if not scaled.bytes_per_token == demand.bytes_per_token == sight.size:
+    if not scaled.bytes_per_token == grows.each == sight.size:
         yield (
             f"a token takes {scaled.bytes_per_token:,} bytes by its declaration, "
-            f"{demand.bytes_per_token:,} in {resource} and {sight.size:,} as a tensor"
+            f"{grows.each:,} in `{resource}` and {sight.size:,} as a tensor"
         )
-    if scaled.maximum_tokens != demand.maximum_tokens:
+    if scaled.maximum_tokens != grows.most:
         yield (
-            f"it is declared for {scaled.maximum_tokens:,} tokens and {resource} holds "
-            f"{demand.maximum_tokens:,}"
+            f"it is declared for {scaled.maximum_tokens:,} tokens and `{resource}` holds "
+            f"{grows.most:,}"
         )
 
 
@@ -290,31 +289,31 @@ def _row_faults(sight: _Sight) -> Iterator[str]:
     if descriptor.element_type != component.element_type:
         yield (
             f"its elements are {component.element_type} in the component and "
-            f"{descriptor.element_type} in {resource}"
+            f"{descriptor.element_type} in `{resource}`"
         )
     if descriptor.usage != "state":
-        yield f"the usage of {resource} is {descriptor.usage}"
+        yield f"the usage of `{resource}` is {descriptor.usage}"
     if binding.usage != "state":
         yield f"the usage of the binding is {binding.usage}"
     if descriptor.lifetime != "sequence":
-        yield f"the lifetime of {resource} is {descriptor.lifetime}"
+        yield f"the lifetime of `{resource}` is {descriptor.lifetime}"
     if not isinstance(descriptor.kind, str):
-        yield f"{resource} is a {descriptor.kind.tag} workspace and no value"
+        yield f"`{resource}` is a {descriptor.kind.tag} workspace and no value"
     if descriptor.initialization != state.initialization:
         yield (
             f"its initialization is {state.initialization} in the program and "
-            f"{descriptor.initialization} in {resource}"
+            f"{descriptor.initialization} in `{resource}`"
         )
     end = component.offset_bytes + sight.size
     if end > sight.capacity:
-        yield f"it ends at byte {end:,} and {resource} has {sight.capacity:,} bytes at most"
+        yield f"it ends at byte {end:,} and `{resource}` has {sight.capacity:,} bytes at most"
 
 
 def _describe(state: LayoutState) -> str:
     shape = " x ".join(map(str, state.tensor.dimensions))
     return (
         f"a {state.layout} of {shape} {state.tensor.element_type} at byte "
-        f"{state.offset_bytes:,} of {state.resource_id}"
+        f"{state.offset_bytes:,} of `{state.resource_id}`"
     )
 
 

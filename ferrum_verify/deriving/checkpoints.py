@@ -12,10 +12,10 @@ from ferrum_verify.findings import Finding
 from ferrum_verify.findings.errors import DerivationError, DocumentError, summarise
 from ferrum_verify.reading.kinds import detect
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
+from ferrum_verify.reading.parse import UNKNOWN_KIND
 from ferrum_verify.reading.read_past import too_many_faults
 from ferrum_verify.reading.subject import Places
 from ferrum_verify.reading.validation import TooManyFaultsError, validated
-from ferrum_verify.reading.wire import UNKNOWN_KIND
 from ferrum_verify.reading.wire_faults import wire_faults
 from ferrum_verify.reading.wire_findings import finding_of
 from ferrum_verify.rules.checkpoint_causes import locate

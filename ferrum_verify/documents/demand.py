@@ -1,24 +1,51 @@
 """Demand forms: how many bytes a dynamic resource needs at a shape.
 
 A descriptor's *demand* carries the runtime's ceilings; a provider's *size formula* is the
-same without those of sequences and tokens, which the plan binds.
+same without those of sequences and tokens, which the plan binds. The wire spells each form with
+members of its own; whoever reckons with them reads ``terms``.
 """
 
-from typing import Annotated, Any, ClassVar
+from functools import cached_property
+from typing import Annotated, ClassVar
 
-from pydantic import Discriminator, Field, Tag, WrapValidator
+from pydantic import Discriminator, Field, Tag
 
-from ferrum_verify.documents.primitives import U32, U64, Variant, WireModel, variant_tag
+from ferrum_verify.documents.primitives import (
+    U32,
+    U64,
+    U64_MAX,
+    Variant,
+    WireModel,
+    shared,
+    variant_tag,
+)
+from ferrum_verify.documents.terms import COUNTS, Linear, Part, Staircase, Step
 
 
-class Fixed(Variant):
+class _LinearForm(Variant):
+    @cached_property
+    def terms(self) -> Linear:
+        """The fixed part and the parts of the counts; what no maximum bounds, u64 does."""
+        members: dict[str, int] = self.__dict__
+        each = [(count, members.get(f"bytes_per_{count[:-1]}")) for count in COUNTS]
+        return Linear(
+            members.get("fixed_bytes", members.get("bytes", 0)),
+            tuple(
+                Part(count, size, members.get(f"maximum_{count}", U64_MAX))
+                for count, size in each
+                if size is not None
+            ),
+        )
+
+
+class Fixed(_LinearForm):
     """The same bytes at every shape."""
 
     tag: ClassVar[str] = "fixed"
     bytes: U64
 
 
-class ActualSequences(Variant):
+class ActualSequences(_LinearForm):
     """Bytes for each sequence in flight."""
 
     tag: ClassVar[str] = "actual_sequences"
@@ -26,7 +53,7 @@ class ActualSequences(Variant):
     maximum_sequences: U32
 
 
-class Tokens(Variant):
+class Tokens(_LinearForm):
     """Bytes for each token."""
 
     tag: ClassVar[str] = "tokens"
@@ -34,7 +61,7 @@ class Tokens(Variant):
     maximum_tokens: U64
 
 
-class Affine(Variant):
+class Affine(_LinearForm):
     """A fixed part, a part for each sequence and a part for each token."""
 
     tag: ClassVar[str] = "affine"
@@ -45,7 +72,7 @@ class Affine(Variant):
     maximum_tokens: U64
 
 
-class Pages(Variant):
+class Pages(_LinearForm):
     """Bytes for each page."""
 
     tag: ClassVar[str] = "pages"
@@ -68,6 +95,16 @@ class BoundedShapeBuckets(Variant):
     tag: ClassVar[str] = "bounded_shape_buckets"
     buckets: Annotated[tuple[ShapeBucket, ...], Field(strict=False)]
 
+    @cached_property
+    def terms(self) -> Staircase:
+        """The buckets as steps."""
+        return Staircase(
+            tuple(
+                Step(each.maximum_sequences, each.maximum_tokens, each.maximum_pages, each.bytes)
+                for each in self.buckets
+            )
+        )
+
 
 _Demand = Annotated[
     Annotated[Fixed, Tag("fixed")]
@@ -80,67 +117,25 @@ _Demand = Annotated[
 ]
 
 
-_KNOWN: dict[tuple[object, ...], Any] = {}
-_MOST_KNOWN = 4096
-_MOST_BUCKETS = 64
-
-
-def _shared(value: Any, handler: Any) -> Any:
-    # A plan's thousand rows have a handful of demands between them. Each is read once and then
-    # shared, which it can be as it never changes; whatever looks unusual is read anew.
-    if type(value) is not dict or len(value) != 1:
-        return handler(value)
-    ((form, terms),) = value.items()
-    if type(terms) is not dict:
-        return handler(value)
-    buckets = terms.get("buckets")
-    if buckets is None:
-        key = _numbers(terms)
-    elif len(terms) == 1 and type(buckets) is list and len(buckets) <= _MOST_BUCKETS:
-        each = [_numbers(bucket) for bucket in buckets]
-        key = None if None in each else tuple(each)
-    else:
-        key = None
-    if key is None:
-        return handler(value)
-    key = (form, *key)
-    known = _KNOWN.get(key)
-    if known is None:
-        known = handler(value)
-        if len(_KNOWN) < _MOST_KNOWN:
-            _KNOWN[key] = known
-    return known
-
-
-def _numbers(terms: Any) -> tuple[object, ...] | None:
-    """The members of an object that holds plain numbers only; None for anything else."""
-    if type(terms) is not dict:
-        return None
-    for number in terms.values():
-        if type(number) is not int:
-            return None
-    return tuple(terms.items())
-
-
-Demand = Annotated[_Demand, WrapValidator(_shared)]
+Demand = Annotated[_Demand, shared()]
 """A descriptor's demand; equal ones of plain numbers are one object."""
 
 
-class ActualSequencesFormula(Variant):
+class ActualSequencesFormula(_LinearForm):
     """Bytes for each sequence in flight; the plan binds the maximum."""
 
     tag: ClassVar[str] = "actual_sequences"
     bytes_per_sequence: U64
 
 
-class TokensFormula(Variant):
+class TokensFormula(_LinearForm):
     """Bytes for each token; the plan binds the maximum."""
 
     tag: ClassVar[str] = "tokens"
     bytes_per_token: U64
 
 
-class AffineFormula(Variant):
+class AffineFormula(_LinearForm):
     """A fixed part, one for each sequence and one for each token; the plan binds the maxima."""
 
     tag: ClassVar[str] = "affine"
@@ -160,21 +155,15 @@ SizeFormula = Annotated[
 ]
 
 
+_BOUND = {form.tag: form for form in (ActualSequences, Tokens, Affine)}
+
+
 def bind(formula: SizeFormula, maximum_sequences: int, maximum_tokens: int) -> Demand:
     """Fill a provider's size formula with the plan's ceilings of sequences and tokens."""
-    match formula:
-        case ActualSequencesFormula(bytes_per_sequence=per_sequence):
-            return ActualSequences(
-                bytes_per_sequence=per_sequence, maximum_sequences=maximum_sequences
-            )
-        case TokensFormula(bytes_per_token=per_token):
-            return Tokens(bytes_per_token=per_token, maximum_tokens=maximum_tokens)
-        case AffineFormula(fixed_bytes=fixed, bytes_per_sequence=s, bytes_per_token=t):
-            return Affine(
-                fixed_bytes=fixed,
-                bytes_per_sequence=s,
-                maximum_sequences=maximum_sequences,
-                bytes_per_token=t,
-                maximum_tokens=maximum_tokens,
-            )
-    return formula
+    form = _BOUND.get(formula.tag)
+    if form is None:
+        assert isinstance(formula, Fixed | Pages | BoundedShapeBuckets)
+        return formula
+    ceilings = {"maximum_sequences": maximum_sequences, "maximum_tokens": maximum_tokens}
+    members = ceilings | formula.__dict__
+    return form(**{name: members[name] for name in form.model_fields})

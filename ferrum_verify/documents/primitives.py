@@ -4,6 +4,7 @@ Everything is strict: a boolean is not an integer, ``48.0`` is not 48, and a num
 is no number. Objects refuse unknown and missing fields.
 """
 
+import marshal
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -14,6 +15,7 @@ from pydantic import (
     PlainValidator,
     StringConstraints,
     WithJsonSchema,
+    WrapValidator,
     model_serializer,
     model_validator,
 )
@@ -124,7 +126,7 @@ class Variant(WireModel):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
         """The wrapped form, as it stands on the wire."""
-        inner = handler(core_schema.get("schema", core_schema) if False else core_schema)
+        inner = handler(core_schema)
         return {
             "type": "object",
             "properties": {cls.tag: inner},
@@ -140,6 +142,33 @@ def variant_tag(value: Any) -> str | None:
     if isinstance(value, dict):
         return next(iter(value)) if len(value) == 1 else None
     return getattr(value, "tag", None)
+
+
+def shared() -> WrapValidator:
+    """Read equal wire values once, and give the same object for each.
+
+    A plan's thousand rows have a handful of demands and of storages between them, which never
+    change. Without this, deriving the plan of 64 layers takes 11 times as long as reading its
+    problem as JSON, and 8 times with it.
+    """
+    known: dict[bytes, Any] = {}
+
+    def read(value: Any, handler: Any) -> Any:
+        if type(value) is not dict:
+            return handler(value)
+        try:
+            # As bytes, 1 is neither true nor "1". Version 2 has no references in it.
+            text = marshal.dumps(value, 2)
+        except ValueError:
+            return handler(value)  # too deep, or something that no JSON text has
+        found = known.get(text)
+        if found is None:
+            found = handler(value)
+            if len(known) < 4096 and len(text) < 8192:
+                known[text] = found
+        return found
+
+    return WrapValidator(read)
 
 
 class Version(WireModel):

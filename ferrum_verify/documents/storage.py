@@ -1,15 +1,16 @@
 """Storage profiles: which allocator backs a resource, and how the kernel sees its bytes."""
 
-from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal, cast
+from functools import cached_property, lru_cache
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Discriminator, Field, Tag, WrapValidator
+from pydantic import Discriminator, Field, Tag
 
 from ferrum_verify.documents.primitives import (
     U64,
     Fingerprint,
     Variant,
     WireModel,
+    shared,
     variant_tag,
 )
 
@@ -51,7 +52,7 @@ class StorageProfile(WireModel):
         """The arena's block in bytes, or None in a linear arena."""
         return None if isinstance(self.allocator, str) else self.allocator.block_bytes
 
-    @property
+    @cached_property
     def blocks(self) -> tuple[int, int]:
         """The blocks of allocator and view in bytes, -1 where one has none.
 
@@ -84,49 +85,7 @@ class AcceptedStorage(WireModel):
 LINEAR_CONTIGUOUS = StorageProfile(allocator="linear_arena", view="contiguous")
 
 
-_KNOWN: dict[tuple[object, ...], StorageContract] = {}
-_MOST_KNOWN = 4096
-
-
-def _block_of(value: Any, tag: str) -> Any:
-    """The block in bytes of a well-formed variant with data; None for anything else."""
-    inner = value.get(tag) if isinstance(value, dict) and len(value) == 1 else None
-    if not isinstance(inner, dict) or len(inner) != 1:
-        return None
-    block = inner.get("block_bytes")
-    return block if type(block) is int else None
-
-
-def _shared(value: Any, handler: Any) -> StorageContract:
-    # A plan's thousand rows have a handful of storages between them. Each is read once and
-    # then shared, which it can be as it never changes; whatever looks unusual is read anew.
-    try:
-        profile = value["profile"]
-        allocator, view = profile["allocator"], profile["view"]
-        key = (
-            value["logical_layout_fingerprint"],
-            allocator
-            if type(allocator) is str
-            else (_block_of(allocator, "fixed_block_arena"), "block"),
-            view if type(view) is str else (_block_of(view, "paged_regions"), "page"),
-        )
-        usual = len(value) == 2 and len(profile) == 2 and type(key[0]) is str
-        known = _KNOWN.get(key) if usual else None
-    except (TypeError, KeyError):
-        return cast("StorageContract", handler(value))
-    if known is None:
-        known = handler(value)
-        if (
-            usual
-            and len(_KNOWN) < _MOST_KNOWN
-            and key[1] != (None, "block")
-            and key[2] != (None, "page")
-        ):
-            _KNOWN[key] = known
-    return known
-
-
-Storage = Annotated[StorageContract, WrapValidator(_shared)]
+Storage = Annotated[StorageContract, shared()]
 """A storage contract as a field of a row: equal ones are one object."""
 
 

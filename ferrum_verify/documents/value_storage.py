@@ -8,10 +8,11 @@ from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.tensor import SizeError, tensor_storage_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from ferrum_verify.documents.node import PlanNode, StorageComponent, ValueBinding
+    from ferrum_verify.documents.node import PlanNode, ValueBinding
     from ferrum_verify.documents.program import ModelProgram
+    from ferrum_verify.documents.tensor import Tensor
 
 
 def malformed_reason(binding: ValueBinding) -> str | None:
@@ -22,33 +23,7 @@ def malformed_reason(binding: ValueBinding) -> str | None:
     ends past u64; several are told apart by their ids; together they hold the tensor, in
     bytes.
     """
-    components = binding.storage.components
-    if not components:
-        return "it has no storage component"
-    for component in components:
-        if (fault := _component_fault(component)) is not None:
-            return fault
-    if len(components) > 1:
-        ids = [component.component_id for component in components]
-        if None in ids:
-            return (
-                f"{ids.count(None)} of its {len(ids)} components have no id to tell them apart by"
-            )
-        seen: set[str | None] = set()
-        for component_id in ids:
-            if component_id in seen:
-                return f"two of its components have the id {component_id}"
-            seen.add(component_id)
-    if not _is_stored_as_is(binding):
-        return None
-    try:
-        needed = tensor_storage_bytes(binding.tensor)
-    except SizeError as error:
-        return f"the size of its tensor {error}"
-    held = sum(component.length_bytes for component in components)
-    if held < needed:
-        return f"its tensor takes {needed:,} bytes and its components hold {held:,}"
-    return None
+    return next(_faults(binding), None)
 
 
 def states_are_bound_well(program: ModelProgram, nodes: Iterable[PlanNode]) -> bool:
@@ -64,13 +39,41 @@ def states_are_bound_well(program: ModelProgram, nodes: Iterable[PlanNode]) -> b
     )
 
 
-def _component_fault(component: StorageComponent) -> str | None:
-    if component.length_bytes == 0:
-        return f"its component in {component.resource_id} is empty"
-    end = component.offset_bytes + component.length_bytes
-    if end > U64_MAX:
-        return f"its component in {component.resource_id} ends at byte {end:,}, past u64"
-    return None
+def _faults(binding: ValueBinding) -> Iterator[str]:
+    components = binding.storage.components
+    if not components:
+        yield "it has no storage component"
+    for component in components:
+        end = component.offset_bytes + component.length_bytes
+        if component.length_bytes == 0:
+            yield f"its component in `{component.resource_id}` is empty"
+        if end > U64_MAX:
+            yield f"its component in `{component.resource_id}` ends at byte {end:,}, past u64"
+    if len(components) > 1:
+        yield from _id_faults([component.component_id for component in components])
+    if _is_stored_as_is(binding):
+        held = sum(component.length_bytes for component in components)
+        yield from _tensor_faults(binding.tensor, held)
+
+
+def _id_faults(ids: list[str | None]) -> Iterator[str]:
+    if None in ids:
+        yield f"{ids.count(None)} of its {len(ids)} components have no id to tell them apart by"
+    seen: set[str | None] = set()
+    for component_id in ids:
+        if component_id in seen:
+            yield f"two of its components have the id `{component_id}`"
+        seen.add(component_id)
+
+
+def _tensor_faults(tensor: Tensor, held: int) -> Iterator[str]:
+    try:
+        needed = tensor_storage_bytes(tensor)
+    except SizeError as error:
+        yield f"the size of its tensor {error}"
+    else:
+        if held < needed:
+            yield f"its tensor takes {needed:,} bytes and its components hold {held:,}"
 
 
 def _is_stored_as_is(binding: ValueBinding) -> bool:

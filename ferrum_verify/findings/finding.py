@@ -121,8 +121,8 @@ class Swap:
 class Rule:
     """One check: its stable id, its documentation, and how its findings are judged.
 
-    ``source`` says where the engine's rule comes from: a seed with its function, or the
-    section of the format description.
+    ``summary`` says what holds, not what is wrong. ``source`` says where that comes from: a seed
+    with its function, or a section of a page in ``docs``.
     """
 
     id: str

@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ferrum_verify.findings import Finding
 
 LONG_NUMBER = 10**40
@@ -70,7 +72,7 @@ def compared_values(finding: Finding) -> list[tuple[str, str]]:
     return [
         (name, value_text(value))
         for name, value in (("expected", expected), ("found", actual))
-        if value is not None
+        if value is not None and value != {}
     ]
 
 
@@ -94,6 +96,17 @@ def pool_name(pool_id: str) -> str:
     """A pool's id by the first eight digits of its hash, as a column can hold it."""
     prefix, _, digest = pool_id.rpartition("/")
     return digest[:8] if prefix.endswith("sha256") else shortened(pool_id, 20)
+
+
+def short_pool(pool: str) -> str:
+    """A pool's id as messages show it: enough of the hash to find it."""
+    head, _, digest = pool.rpartition("/")
+    return f"{head.removesuffix('/sha256')}/{digest[:12]}…" if len(digest) > 12 else pool
+
+
+def marked(names: Iterable[str]) -> list[str]:
+    """Names in backticks, as messages have them: the HTML report marks them, and links many."""
+    return [f"`{name}`" for name in names]
 
 
 def quoted(value: object, limit: int = 60) -> str:

@@ -14,33 +14,43 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.counterexamples import Shape
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.plan.sizes import request_bytes
+from ferrum_verify.plan.sizes import Claim
+from ferrum_verify.plan.turns import bytes_in_turn, row_groups, slot_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan
 
 CURVE_POINTS = 128
 """Sequence counts that a curve takes; of more, as many evenly spread ones on a logarithmic
 scale, the least and the greatest always among them."""
 
-_Rows = tuple[tuple["DynamicDescriptor", int], ...]
+_OF_A_SEQUENCE = ("request", "sequence")
+
+_Kinds = tuple[tuple[int, int], ...]
+"""Numbers of rows by what they claim: an index, and how many there are."""
+
+
+class _Kind(NamedTuple):
+    """What alike rows claim, and the first of their resources."""
+
+    claim: Claim
+    resource: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
     """What decides whether a batch fits, in bytes and counts.
 
-    Rows that take the same bytes at every shape stand once, with their number: a plan of 64
-    layers has about a dozen different ones. ``shared`` holds groups whose members use the same
-    bytes in turn, so the greatest member counts: the rows of a Step slot, one at a time, and
-    the liveness rows of a pool.
+    Rows that claim the same stand once, with their number: a plan of 64 layers has about a
+    dozen different ones. ``shared`` holds groups whose members use the same bytes in turn, with
+    the number of each; ``rows`` has what their indices stand for.
     """
 
     usable_bytes: int
@@ -48,8 +58,9 @@ class Capacity:
     maximum_sequences: int
     maximum_scheduled_tokens: int | None
     pages: int
-    per_sequence: _Rows
-    shared: tuple[tuple[tuple[_Rows, ...], int], ...]
+    per_sequence: tuple[tuple[_Kind, int], ...]
+    shared: tuple[tuple[tuple[_Kinds, ...], int], ...]
+    rows: tuple[_Kind, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,23 +90,25 @@ def capacity_of(
     descriptor, since its bytes are then unknown.
     """
     descriptors = {row.base_resource_id: row for row in memory.dynamic_descriptors}
-    alike: dict[object, DynamicDescriptor] = {}
+    places: dict[Claim, int] = {}
+    first: list[_Kind] = []
 
-    def rows(resources: Iterable[str]) -> _Rows:
+    def kinds(resources: Iterable[str]) -> _Kinds:
         counts: Counter[int] = Counter()
-        first: dict[int, DynamicDescriptor] = {}
         for resource in resources:
-            row = _named(descriptors, resource)
-            key = (row.demand, row.alignment_bytes, row.storage.profile.blocks)
-            representative = alike.setdefault(key, row)
-            counts[id(representative)] += 1
-            first[id(representative)] = representative
-        return tuple((first[key], count) for key, count in counts.items())
+            claim = Claim.of(_named(descriptors, resource))
+            place = places.setdefault(claim, len(first))
+            if place == len(first):
+                first.append(_Kind(claim, resource))
+            counts[place] += 1
+        return tuple(counts.items())
 
-    groups: Counter[tuple[_Rows, ...]] = Counter()
+    groups: Counter[tuple[_Kinds, ...]] = Counter()
     for pool in memory.dynamic_pools:
-        for alternatives in _sharing_groups(pool):
-            groups[tuple(dict.fromkeys(rows(each) for each in alternatives))] += 1
+        for alternatives in slot_groups(pool) + row_groups(pool):
+            groups[tuple(dict.fromkeys(kinds(each) for each in alternatives))] += 1
+    in_turn = tuple(first)
+    own = kinds(name for name, row in descriptors.items() if row.lifetime in _OF_A_SEQUENCE)
     return Capacity(
         usable_bytes=memory.usable_capacity_bytes,
         static_bytes=memory.static_bytes,
@@ -105,32 +118,16 @@ def capacity_of(
                 *(
                     row.theoretical_maximum_instances
                     for row in descriptors.values()
-                    if row.lifetime in ("request", "sequence")
+                    if row.lifetime in _OF_A_SEQUENCE
                 ),
             ]
         ),
         maximum_scheduled_tokens=maximum_scheduled_tokens,
         pages=pages,
-        per_sequence=rows(
-            row.base_resource_id
-            for row in descriptors.values()
-            if row.lifetime in ("request", "sequence")
-        ),
+        per_sequence=tuple((first[place], count) for place, count in own),
         shared=tuple(groups.items()),
+        rows=in_turn,
     )
-
-
-def _sharing_groups(pool: DynamicPool) -> list[list[tuple[str, ...]]]:
-    """Alternatives that take turns in the same bytes: of each group the greatest counts."""
-    groups: list[list[tuple[str, ...]]] = [
-        [(resource,) for resource in slot.resource_ids] for slot in pool.step_resource_slots
-    ]
-    liveness = [row.resource_ids for row in pool.invocation_liveness]
-    if pool.invocation_liveness_mode == "total_order_reuse":
-        groups.append(liveness)
-    else:
-        groups.append([tuple(resource for row in liveness for resource in row)])
-    return [group for group in groups if group]
 
 
 def _named(descriptors: Mapping[str, DynamicDescriptor], resource: str) -> DynamicDescriptor:
@@ -158,21 +155,10 @@ def need(capacity: Capacity, sequences: int, tokens: int) -> int:
         raise SizeError("the tokens of all sequences together pass u64")
     one = Shape(1, tokens, capacity.pages)
     step = Shape(sequences, together, capacity.pages)
-    total = capacity.static_bytes + sequences * _sum(capacity.per_sequence, one)
-    # The same row stands in many groups; its bytes at the step's shape are worked out once.
-    sizes: dict[int, int] = {}
-    for alternatives, count in capacity.shared:
-        greatest = 0
-        for rows in alternatives:
-            size = 0
-            for row, times in rows:
-                known = sizes.get(id(row))
-                if known is None:
-                    known = sizes[id(row)] = _bytes(row, step)
-                size += known * times
-            greatest = max(greatest, size)
-        total += greatest * count
-    return total
+    own = sum(times * _bytes(row, one) for row, times in capacity.per_sequence)
+    sizes = [_bytes(row, step) for row in capacity.rows]
+    in_turn = bytes_in_turn(capacity.shared, sizes.__getitem__)
+    return capacity.static_bytes + sequences * own + in_turn
 
 
 def fits(capacity: Capacity, sequences: int, tokens: int) -> bool:
@@ -246,12 +232,8 @@ def _spread(most: int, points: int) -> list[int]:
     return sorted({*(min(most, round(ratio**step)) for step in range(points)), most})
 
 
-def _sum(rows: _Rows, shape: Shape) -> int:
-    return sum(_bytes(row, shape) * times for row, times in rows)
-
-
-def _bytes(row: DynamicDescriptor, shape: Shape) -> int:
+def _bytes(kind: _Kind, shape: Shape) -> int:
     try:
-        return request_bytes(row, shape)
+        return kind.claim.bytes_at(shape)
     except SizeError as error:
-        raise SizeError(f"the size of `{row.base_resource_id}` {error}") from None
+        raise SizeError(f"the size of `{kind.resource}` {error}") from None

@@ -1,13 +1,16 @@
 """Order: the happens-before relation of a plan's nodes, and who uses which resource.
 
-The relation is the transitive closure of the dependencies. Plan order lists every node after
-its dependencies, so one pass over it gives each node the set of its ancestors as the bits of
-an integer; any question "a before b" is then one test of a bit, and "all of these before b"
-one operation on two integers.
+A plan's order is one object, made where its nodes are read and handed on from there: to the
+derivation, the rules, the reports, and as a networkx graph to whoever asks for it. The relation
+is the transitive closure of the dependencies, kept beside the graph as bits. Plan order lists
+every node after its dependencies, so one pass over it gives each node the set of its ancestors
+as the bits of an integer; any question "a before b" is then one test of a bit, and "all of
+these before b" one operation on two integers.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,6 +29,7 @@ The largest full plan that the engine can encode has fewer than half as many.
 """
 
 
+@dataclass(frozen=True)
 class HappensBefore:
     """The nodes of one plan in plan order.
 
@@ -33,11 +37,15 @@ class HappensBefore:
     order; the graph rules report it.
     """
 
-    def __init__(self, nodes: Sequence[FragmentNode | PlanNode]) -> None:
-        self.nodes = nodes
-        self.position: dict[str, int] = {}
-        for index, node in enumerate(nodes):
-            self.position.setdefault(node.id, index)
+    nodes: Sequence[FragmentNode | PlanNode]
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """For each id the position of the node, of nodes with one id the first."""
+        position: dict[str, int] = {}
+        for index, node in enumerate(self.nodes):
+            position.setdefault(node.id, index)
+        return position
 
     @property
     def is_tractable(self) -> bool:
@@ -94,12 +102,18 @@ class HappensBefore:
     def graph(self) -> nx.DiGraph[str]:
         """The dependencies as a networkx graph over node ids, with an edge to each dependent.
 
-        It holds every known dependency, also one on a later node, so that loops show.
+        It holds every known dependency, also one on a later node, so that loops show; of nodes
+        with one id the first. A node's ``position`` is its place in plan order; its
+        ``resources`` are ids in one text, parted by spaces, as GraphML has no lists.
         """
-        import networkx as nx  # noqa: PLC0415 - costs more to import than a small audit takes
+        # Importing networkx takes 15 times as long as `python -c pass`; a whole audit, whose
+        # order needs none of it, may take 35.
+        import networkx as nx  # noqa: PLC0415
 
         graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_nodes_from(self.position)
+        for name, index in self.position.items():
+            resources = " ".join(self.nodes[index].resources)
+            graph.add_node(name, position=index, resources=resources)
         graph.add_edges_from(
             (dependency, node.id)
             for node in self.nodes
@@ -110,7 +124,7 @@ class HappensBefore:
 
     def loops(self) -> list[list[str]]:
         """One shortest loop for each group of nodes that wait for one another, in plan order."""
-        import networkx as nx  # noqa: PLC0415 - only a faulty graph needs it
+        import networkx as nx  # noqa: PLC0415 - as above
 
         loops: list[list[str]] = []
         for group in nx.strongly_connected_components(self.graph):
@@ -123,7 +137,7 @@ class HappensBefore:
         return sorted(loops, key=lambda loop: self.position[loop[0]])
 
     def _shortest_loop(self, group: set[str]) -> list[str]:
-        import networkx as nx  # noqa: PLC0415 - only a faulty graph needs it
+        import networkx as nx  # noqa: PLC0415 - as above
 
         members = sorted(group, key=self.position.__getitem__)
         for node in members:

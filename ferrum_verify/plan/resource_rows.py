@@ -51,8 +51,8 @@ def maximal_logical_bytes(row: Row) -> int | None:
     if isinstance(row, StaticAllocation):
         return row.per_instance_bytes
     try:
-        return demand_bytes(row.demand, maximal_shape(row.demand))
-    except (SizeError, IndexError):
+        return demand_bytes(row.demand.terms, maximal_shape(row.demand.terms))
+    except SizeError:
         return None
 
 
@@ -62,7 +62,7 @@ def minimal_bytes(row: Row) -> int | None:
         return row.per_instance_bytes
     try:
         return minimum_bytes(row)
-    except (SizeError, IndexError):
+    except SizeError:
         return None
 
 

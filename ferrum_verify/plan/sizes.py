@@ -6,24 +6,17 @@ text completes the sentence "the size of X …".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.counterexamples import Shape
-from ferrum_verify.documents.demand import (
-    ActualSequences,
-    Affine,
-    BoundedShapeBuckets,
-    Fixed,
-    Pages,
-    Tokens,
-)
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.documents.terms import Linear, Staircase, Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
-    from ferrum_verify.documents.demand import Demand
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.documents.problem import ProblemDescriptor
     from ferrum_verify.documents.storage import StorageProfile
@@ -49,154 +42,97 @@ def align_up(value: int, alignment: int) -> int:
 
 def quantize(value: int, alignment: int, profile: StorageProfile) -> int:
     """The bytes that storage really takes: aligned, then rounded up to whole blocks."""
-    aligned = align_up(value, alignment)
-    if profile.allocator == "linear_arena":
-        return aligned
-    return align_up(aligned, profile.allocator.block_bytes)
+    return _in_blocks(align_up(value, alignment), profile.blocks[0])
 
 
-def maximal_shape(demand: Demand) -> Shape:
-    """The largest shape at which the demand may be evaluated."""
-    match demand:
-        case Tokens(maximum_tokens=tokens):
-            return Shape(1, tokens, 1)
-        case Fixed():
-            return UNIT
-        case ActualSequences(maximum_sequences=sequences):
-            return Shape(sequences, 1, 1)
-        case Affine(maximum_sequences=sequences, maximum_tokens=tokens):
-            return Shape(sequences, tokens, 1)
-        case Pages(maximum_pages=pages):
-            return Shape(1, 1, pages)
-        case BoundedShapeBuckets(buckets=buckets):
-            last = buckets[-1]
-            return Shape(last.maximum_sequences, last.maximum_tokens, last.maximum_pages)
+def _in_blocks(aligned: int, block: int) -> int:
+    return aligned if block < 0 else align_up(aligned, block)
 
 
-def demand_bytes(demand: Demand, shape: Shape) -> int:
+def maximal_shape(terms: Terms) -> Shape:
+    """The largest shape at which the demand may be evaluated; raises SizeError if none is."""
+    return largest_shape(terms, UNIT)
+
+
+def largest_shape(terms: Terms, free: Shape) -> Shape:
+    """The largest counts that a demand admits, with those of ``free`` where it bounds none."""
+    if isinstance(terms, Linear):
+        return replace(free, **{part.counted: part.most for part in terms.parts})
+    if not terms.steps:
+        raise SizeError("is not defined, as its demand has no bucket")
+    last = terms.steps[-1]
+    return Shape(last.sequences, last.tokens, last.pages)
+
+
+def smaller(*shapes: Shape) -> Shape:
+    """The largest shape that is within all of ``shapes``."""
+    return Shape(
+        min(shape.sequences for shape in shapes),
+        min(shape.tokens for shape in shapes),
+        min(shape.pages for shape in shapes),
+    )
+
+
+def demand_bytes(terms: Terms, shape: Shape) -> int:
     """The logical bytes of a demand at a shape, before quantization."""
-    value = _EVALUATE[type(demand)](demand, shape)
+    value = _linear(terms, shape) if isinstance(terms, Linear) else _staircase(terms, shape)
     if not 0 < value <= U64_MAX:
         raise SizeError("is 0 bytes" if value == 0 else "passes u64")
     return value
 
 
-def _fixed(demand: Fixed, _shape: Shape) -> int:
-    return demand.bytes
+def _linear(terms: Linear, shape: Shape) -> int:
+    value = terms.fixed
+    for counted, each, most in terms.parts:
+        count = getattr(shape, counted)
+        if count > most:
+            raise SizeError(f"is not defined at {count:,} {counted}, its limit is {most:,}")
+        value += each * count
+    return value
 
 
-def _actual_sequences(demand: ActualSequences, shape: Shape) -> int:
-    if shape.sequences > demand.maximum_sequences:
-        raise _beyond(shape.sequences, demand.maximum_sequences, "sequences")
-    return demand.bytes_per_sequence * shape.sequences
-
-
-def _tokens(demand: Tokens, shape: Shape) -> int:
-    if shape.tokens > demand.maximum_tokens:
-        raise _beyond(shape.tokens, demand.maximum_tokens, "tokens")
-    return demand.bytes_per_token * shape.tokens
-
-
-def _affine(demand: Affine, shape: Shape) -> int:
-    if shape.sequences > demand.maximum_sequences:
-        raise _beyond(shape.sequences, demand.maximum_sequences, "sequences")
-    if shape.tokens > demand.maximum_tokens:
-        raise _beyond(shape.tokens, demand.maximum_tokens, "tokens")
-    return (
-        demand.fixed_bytes
-        + demand.bytes_per_sequence * shape.sequences
-        + demand.bytes_per_token * shape.tokens
-    )
-
-
-def _pages(demand: Pages, shape: Shape) -> int:
-    if shape.pages > demand.maximum_pages:
-        raise _beyond(shape.pages, demand.maximum_pages, "pages")
-    return demand.bytes_per_page * shape.pages
-
-
-def _shape_buckets(demand: BoundedShapeBuckets, shape: Shape) -> int:
-    for bucket in demand.buckets:
-        if (
-            shape.sequences <= bucket.maximum_sequences
-            and shape.tokens <= bucket.maximum_tokens
-            and shape.pages <= bucket.maximum_pages
-        ):
-            return bucket.bytes
+def _staircase(terms: Staircase, shape: Shape) -> int:
+    for sequences, tokens, pages, size in terms.steps:
+        if shape.sequences <= sequences and shape.tokens <= tokens and shape.pages <= pages:
+            return size
     raise SizeError(f"is not defined at {describe(shape)}, which no bucket of its demand covers")
 
 
-# Demands are evaluated tens of thousands of times in an audit: a table is several times as
-# fast as matching the forms one after the other.
-_EVALUATE: dict[type, Callable[[Any, Shape], int]] = {
-    Fixed: _fixed,
-    ActualSequences: _actual_sequences,
-    Tokens: _tokens,
-    Affine: _affine,
-    Pages: _pages,
-    BoundedShapeBuckets: _shape_buckets,
-}
+class Claim(NamedTuple):
+    """What one claim of a resource asks for: a demand, aligned and stored in some way.
+
+    Rows that agree in it take the same bytes at every shape. ``blocks`` are those of the
+    storage's allocator and view in bytes, -1 where one has none.
+    """
+
+    terms: Terms
+    alignment: int
+    blocks: tuple[int, int]
+
+    @classmethod
+    def of(cls, row: DynamicDescriptor | ProblemDescriptor) -> Claim:
+        """What a row claims."""
+        return cls(row.demand.terms, row.alignment_bytes, row.storage.profile.blocks)
+
+    @property
+    def block(self) -> int:
+        """The allocator's block in bytes, or 1 where it hands out single bytes."""
+        return max(self.blocks[0], 1)
+
+    @property
+    def granule(self) -> int:
+        """The bytes that every quantized size is a multiple of, if all are powers of two."""
+        return max(self.alignment, self.block)
+
+    def bytes_at(self, shape: Shape) -> int:
+        """The quantized bytes at a shape; raises SizeError where there are none."""
+        aligned = align_up(demand_bytes(self.terms, shape), self.alignment)
+        return _in_blocks(aligned, self.blocks[0])
 
 
 def request_bytes(descriptor: DynamicDescriptor | ProblemDescriptor, shape: Shape) -> int:
     """The quantized bytes of one claim of a descriptor at a shape."""
-    return quantize(
-        demand_bytes(descriptor.demand, shape),
-        descriptor.alignment_bytes,
-        descriptor.storage.profile,
-    )
-
-
-def bytes_at(
-    rows: Iterable[DynamicDescriptor] | Iterable[ProblemDescriptor], shape: Shape
-) -> dict[str, int]:
-    """The quantized bytes of one claim of each row at a shape, by resource.
-
-    Rows that share demand and storage, as most rows of a deep plan do, are evaluated once.
-    Raises SizeError as ``request_bytes`` does.
-    """
-    return _evaluated(rows, lambda row: request_bytes(row, shape))
-
-
-def resident_ceilings(
-    rows: Iterable[DynamicDescriptor] | Iterable[ProblemDescriptor],
-) -> dict[str, int]:
-    """The resident ceiling of each row, by resource; see ``resident_ceiling``."""
-    return _evaluated(rows, resident_ceiling)
-
-
-def _evaluated(
-    rows: Iterable[DynamicDescriptor] | Iterable[ProblemDescriptor],
-    evaluate: Callable[[DynamicDescriptor | ProblemDescriptor], int],
-) -> dict[str, int]:
-    known: dict[tuple[int, int, int, int], int] = {}
-    sizes: dict[str, int] = {}
-    for row in rows:
-        # ``formula_key``, written out: this runs for every row at every shape.
-        key = (
-            id(row.demand),
-            row.alignment_bytes,
-            id(row.storage),
-            row.theoretical_maximum_instances,
-        )
-        size = known.get(key)
-        if size is None:
-            size = known[key] = evaluate(row)
-        sizes[row.base_resource_id] = size
-    return sizes
-
-
-def formula_key(row: DynamicDescriptor | ProblemDescriptor) -> tuple[int, int, int, int]:
-    """What a row's bytes depend on; valid as long as the row is alive.
-
-    Equal demands and storages are mostly one object, so their identities tell rows apart.
-    """
-    return (
-        id(row.demand),
-        row.alignment_bytes,
-        id(row.storage),
-        row.theoretical_maximum_instances,
-    )
+    return Claim.of(descriptor).bytes_at(shape)
 
 
 def minimum_bytes(descriptor: DynamicDescriptor | ProblemDescriptor) -> int:
@@ -204,16 +140,57 @@ def minimum_bytes(descriptor: DynamicDescriptor | ProblemDescriptor) -> int:
     return request_bytes(descriptor, UNIT)
 
 
-def resident_ceiling(descriptor: DynamicDescriptor | ProblemDescriptor) -> int:
-    """The most bytes that all instances of a descriptor together can hold; may pass u64.
+def maximum_bytes(descriptor: DynamicDescriptor | ProblemDescriptor) -> int:
+    """The quantized bytes of one claim at the largest shape; raises SizeError without one."""
+    claim = Claim.of(descriptor)
+    return claim.bytes_at(maximal_shape(claim.terms))
 
-    The sequences of one batch share the ceiling of an ``actual_sequences`` demand, so the
-    worst padding is one claim for each.
+
+def bytes_at(
+    rows: Iterable[DynamicDescriptor] | Iterable[ProblemDescriptor], shape: Shape
+) -> dict[str, int]:
+    """The quantized bytes of one claim of each row at a shape, by resource.
+
+    Rows that claim the same, as most rows of a deep plan do, are evaluated once. Raises
+    SizeError as ``request_bytes`` does.
     """
-    instances = descriptor.theoretical_maximum_instances
-    if isinstance(descriptor.demand, ActualSequences):
-        return minimum_bytes(descriptor) * instances
-    return request_bytes(descriptor, maximal_shape(descriptor.demand)) * instances
+    return {row.base_resource_id: size for row, size in _each(rows, lambda c: c.bytes_at(shape))}
+
+
+def resident_ceilings(
+    rows: Iterable[DynamicDescriptor] | Iterable[ProblemDescriptor],
+) -> dict[str, int]:
+    """The resident ceiling of each row, by resource; see ``resident_ceiling``."""
+    return {
+        row.base_resource_id: size * row.theoretical_maximum_instances
+        for row, size in _each(rows, _largest_instance)
+    }
+
+
+def _each(
+    rows: Iterable[DynamicDescriptor] | Iterable[ProblemDescriptor],
+    evaluate: Callable[[Claim], int],
+) -> Iterator[tuple[DynamicDescriptor | ProblemDescriptor, int]]:
+    known: dict[tuple[object, ...], int] = {}
+    for row in rows:
+        # What ``Claim.of`` has: this runs for every row at every shape.
+        asked = row.demand.terms, row.alignment_bytes, row.storage.profile.blocks
+        size = known.get(asked)
+        if size is None:
+            size = known[asked] = evaluate(Claim(*asked))
+        yield row, size
+
+
+def resident_ceiling(descriptor: DynamicDescriptor | ProblemDescriptor) -> int:
+    """The most bytes that all instances of a descriptor together can hold; may pass u64."""
+    return _largest_instance(Claim.of(descriptor)) * descriptor.theoretical_maximum_instances
+
+
+def _largest_instance(claim: Claim) -> int:
+    # The sequences of one batch share the ceiling of an ``actual_sequences`` demand, so the
+    # worst padding is one claim for each.
+    alone = claim.terms.only("sequences") is not None
+    return claim.bytes_at(UNIT if alone else maximal_shape(claim.terms))
 
 
 def describe(shape: Shape) -> str:
@@ -229,7 +206,3 @@ def describe(shape: Shape) -> str:
             count(shape.pages, "page"),
         )
     )
-
-
-def _beyond(count: int, limit: int, noun: str) -> SizeError:
-    return SizeError(f"is not defined at {count:,} {noun}, its limit is {limit:,}")

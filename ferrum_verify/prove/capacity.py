@@ -1,11 +1,12 @@
 """Capacity: what must fit does, and the frontier is where it is said to be.
 
-Mirrors ``rules/capacity.py``, the reusable ceiling of ``rules/pool.py`` and ``frontier.py``.
+Mirrors ``rules/capacity.py`` and ``plan/frontier.py``.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import z3
@@ -13,370 +14,156 @@ import z3
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX, U128_MAX
 from ferrum_verify.plan.sizes import UNIT
-from ferrum_verify.prove.formulas import (
-    LOGIC,
-    Claimed,
-    SymbolicShape,
-    Words,
-    defined_up_to,
-    is_sound,
+from ferrum_verify.plan.turns import row_groups, slot_groups
+from ferrum_verify.prove.formulas import LOGIC, Words, is_sound, shape_of
+from ferrum_verify.prove.need import (
+    Need,
+    all_sound,
+    fits,
+    passes,
+    several_fit,
+    several_pass,
 )
-from ferrum_verify.prove.obligation import Obligation, Violation
+from ferrum_verify.prove.obligation import Obligation, Statement, formula
 from ferrum_verify.rules import capacity as rules
-from ferrum_verify.rules.pool import REUSABLE_CEILING, short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ferrum_verify.counterexamples import Counterexample
-    from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan
     from ferrum_verify.plan.frontier import Headroom
     from ferrum_verify.prove.obligation import Claims
 
 
-def runnable_claims(
-    memory: MemoryPlan, at: str, descriptors: Mapping[str, DynamicDescriptor]
-) -> Claims:
+def runnable_claims(memory: MemoryPlan, at: str, batch: Need) -> Claims:
     """The claim that static bytes and one minimal request fit the usable bytes.
 
     It is stated over the rows themselves, not over the totals that the plan states.
     """
-    groups = _sharing(memory.dynamic_pools)
-    named = {resource for group in groups for row in group for resource in row}
-    if not all(name in descriptors and is_sound(descriptors[name]) for name in named):
-        return
+    need = replace(batch, static=sum(row.size_bytes for row in memory.static_allocations))
     usable = memory.policy_capacity_bytes - memory.reserve_bytes
-    static = sum(row.size_bytes for row in memory.static_allocations)
-    terms = _Need.of(descriptors, groups, static)
-    total = terms.at(UNIT)
-    if usable <= 0 or total is None:
+    total = need.at(UNIT)
+    if total is None or usable <= 0:
         return
-
-    def encode() -> Violation:
-        words = Words.up_to(max(terms.largest(UNIT), usable))
-        shape = SymbolicShape.named()
-        needs = terms.formula(words, shape, shape)
-        return Violation((*shape.within(UNIT), z3.UGT(needs, words.constant(usable))))
-
     yield Obligation(
         id=f"{at}: runnable",
         claim=f"The static bytes and one request of one token fit the {usable:,} usable bytes.",
         names=(),
-        logic=LOGIC,
         rule=rules.EXCEEDS,
         location=f"{at}/minimum_runnable_request_bytes",
-        key=("runnable", terms.key, usable),
-        violation=encode,
-        message=lambda _: (
-            f"static bytes and a minimal request need {total:,} bytes, "
-            f"{total - usable:,} more than the {usable:,} usable ones"
-        ),
-        witness=lambda _: ShapeCounterexample(UNIT, bytes=total, limit=usable),
+        formula=formula(fits, need, UNIT, usable),
+        message=f"static bytes and a minimal request need {total:,} bytes, "
+        f"{total - usable:,} more than the {usable:,} usable ones",
+        witness=lambda _: ShapeCounterexample(UNIT, total, usable, f"{at}/policy_capacity_bytes"),
     )
 
 
-def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
-    """The claim that all lanes of all buckets fit a pool's reusable workspace ceiling."""
-    reusable = memory.reusable_execution
-    if reusable is None:
-        return
-    budgets = [
-        (budget.step_bytes, budget.invocation_bytes)
-        for resolved in reusable.buckets
-        for budget in resolved.pool_budgets
-        if budget.pool_id == pool.pool_id
-    ]
-    lanes, ceiling = reusable.maximum_reusable_lanes, pool.reusable_workspace_ceiling_bytes
-    total = lanes * sum(step + invocation for step, invocation in budgets)
-    shape = UNIT
-
-    def encode() -> Violation:
-        lane = z3.BitVec("lane_count", 32)
-        words = Words.up_to(2**32 * sum(map(sum, budgets)))
-        each = words.constant(0)
-        for step, invocation in budgets:
-            each += words.constant(step) + words.constant(invocation)
-        taken = words.widened(lane) * each
-        return Violation((z3.ULE(lane, lanes), z3.UGT(taken, words.constant(ceiling))), (lane,))
-
-    yield Obligation(
-        id=f"{at}: lanes",
-        claim=f"Any {lanes:,} lanes or fewer, each with its budget of every bucket, fit the "
-        f"{ceiling:,} bytes that pool `{short(pool.pool_id)}` keeps for reusable execution.",
-        names=(pool.pool_id,),
-        logic=LOGIC,
-        rule=REUSABLE_CEILING,
-        location=f"{at}/reusable_workspace_ceiling_bytes",
-        key=("lanes", tuple(budgets), lanes, ceiling),
-        violation=encode,
-        message=lambda _: (
-            f"pool `{short(pool.pool_id)}` keeps {ceiling:,} bytes for reusable execution, but "
-            f"{lanes:,} lanes need {total:,}"
-        ),
-        witness=lambda _: ShapeCounterexample(shape, bytes=total, limit=ceiling),
-    )
-
-
-def frontier_claims(
-    memory: MemoryPlan,
-    at: str,
-    descriptors: Mapping[str, DynamicDescriptor],
-    headroom: Headroom,
-    pages: int = 1,
-) -> Claims:
+def frontier_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom) -> Claims:
     """The claims that the frontier's batch fits at every smaller length, and no longer one does.
 
     Only where memory ends it: where a declared maximum does, the second has nothing to say.
     """
-    groups = _sharing(memory.dynamic_pools)
-    named = {resource for group in groups for row in group for resource in row}
-    if (
-        not headroom.tokens
-        or headroom.sequences != 1
-        or not all(name in descriptors and is_sound(descriptors[name]) for name in named)
-    ):
+    longest, usable = headroom.tokens, memory.usable_capacity_bytes
+    if not longest or headroom.sequences != 1:
         return
-    static, usable = memory.static_bytes, memory.usable_capacity_bytes
-    terms = _Need.of(descriptors, groups, static)
-    longest = headroom.tokens
-
-    words = Words.up_to(max(terms.largest(Shape(1, longest + 1, pages)), usable))
-
-    def at_length(tokens: z3.BitVecRef) -> z3.BitVecRef:
-        shape = SymbolicShape(z3.BitVecVal(1, 32), tokens, z3.BitVecVal(pages, 64))
-        return terms.formula(words, shape, shape)
-
-    def fits() -> Violation:
-        tokens = z3.BitVec("tokens", 64)
-        within = (z3.UGE(tokens, 1), z3.ULE(tokens, longest))
-        return Violation((*within, z3.UGT(at_length(tokens), words.constant(usable))), (tokens,))
+    claim = _of_usable_bytes(at)
 
     def witness(values: tuple[int, ...]) -> Counterexample | None:
-        shape = Shape(1, values[0], pages)
-        total = terms.at(shape)
-        return None if total is None else ShapeCounterexample(shape, bytes=total, limit=usable)
+        shape = shape_of(values)
+        total = need.at(shape)
+        if total is None:
+            return None
+        return ShapeCounterexample(shape, total, usable, f"{at}/usable_capacity_bytes")
 
-    yield Obligation(
+    yield claim(
         id=f"{at}: frontier",
         claim=f"One sequence of any length up to {longest:,} tokens fits the {usable:,} usable "
         "bytes.",
-        names=(),
-        logic=LOGIC,
-        rule=rules.EXCEEDS,
-        location=f"{at}/usable_capacity_bytes",
-        key=("frontier", terms.key, usable, longest, pages),
-        violation=fits,
-        message=lambda _: f"one sequence of up to {longest:,} tokens does not fit {usable:,} bytes",
+        formula=formula(fits, need, Shape(1, longest, 1), usable),
+        message=f"one sequence of up to {longest:,} tokens does not fit {usable:,} bytes",
         witness=witness,
     )
-    if headroom.refused_bytes is None or longest + 1 > U64_MAX:
-        return
-    yield Obligation(
-        id=f"{at}: frontier is exact",
-        claim=f"One sequence of {longest + 1:,} tokens does not fit the {usable:,} usable bytes.",
-        names=(),
-        logic=LOGIC,
-        rule=rules.EXCEEDS,
-        location=f"{at}/usable_capacity_bytes",
-        key=("beyond", terms.key, usable, longest, pages),
-        violation=lambda: Violation(
-            (z3.ULE(at_length(z3.BitVecVal(longest + 1, 64)), words.constant(usable)),)
-        ),
-        message=lambda _: f"one sequence of {longest + 1:,} tokens still fits {usable:,} bytes",
-    )
+    beyond = longest + 1
+    if headroom.refused_bytes is not None and beyond <= U64_MAX:
+        yield claim(
+            id=f"{at}: frontier is exact",
+            claim=f"One sequence of {beyond:,} tokens does not fit the {usable:,} usable bytes.",
+            formula=formula(passes, need, Shape(1, beyond, 1), usable),
+            message=f"one sequence of {beyond:,} tokens still fits {usable:,} bytes",
+        )
 
 
-def sequence_claims(
-    memory: MemoryPlan,
-    at: str,
-    descriptors: Mapping[str, DynamicDescriptor],
-    headroom: Headroom,
-    pages: int = 1,
-) -> Claims:
+def sequence_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom) -> Claims:
     """The claims that as many sequences as the frontier says fit, or any fewer, and not one more.
 
-    The sequences are of one length, ``headroom.tokens``; what one step takes for all of them
-    grows with their number, so the number is the unknown.
+    The sequences are of one length, ``headroom.tokens``, and their number is the unknown.
     """
-    groups = _sharing(memory.dynamic_pools)
-    named = {resource for group in groups for row in group for resource in row}
-    most, tokens = headroom.sequences, headroom.tokens
-    if not most or not all(name in descriptors and is_sound(descriptors[name]) for name in named):
+    most, tokens, usable = headroom.sequences, headroom.tokens, memory.usable_capacity_bytes
+    if not most:
         return
-    static, usable = memory.static_bytes, memory.usable_capacity_bytes
-    terms = _Need.of(descriptors, groups, static)
-    beyond = Shape(most + 1, (most + 1) * tokens, pages)
-    words = Words.up_to(max(beyond.sequences * terms.largest(beyond), usable))
-    one = SymbolicShape.fixed(Shape(1, tokens, pages))
-
-    def of(sequences: z3.BitVecRef) -> z3.BitVecRef:
-        together = z3.ZeroExt(32, sequences) * z3.BitVecVal(tokens, 64)
-        step = SymbolicShape(sequences, together, z3.BitVecVal(pages, 64))
-        return terms.formula(words, one, step, words.widened(sequences))
-
-    def fits() -> Violation:
-        sequences = z3.BitVec("sequences", 32)
-        within = (z3.UGE(sequences, 1), z3.ULE(sequences, most))
-        return Violation((*within, z3.UGT(of(sequences), words.constant(usable))), (sequences,))
-
-    yield Obligation(
+    claim = _of_usable_bytes(at)
+    yield claim(
         id=f"{at}: frontier of sequences",
         claim=f"Up to {most:,} sequences of {tokens:,} tokens each fit the {usable:,} usable "
         "bytes.",
-        names=(),
-        logic=LOGIC,
-        rule=rules.EXCEEDS,
-        location=f"{at}/usable_capacity_bytes",
-        key=("sequences", terms.key, usable, most, tokens, pages),
-        violation=fits,
-        message=lambda _: (
-            f"up to {most:,} sequences of {tokens:,} tokens each do not fit {usable:,} bytes"
-        ),
+        formula=formula(several_fit, need, tokens, most, usable),
+        message=f"up to {most:,} sequences of {tokens:,} tokens each do not fit {usable:,} bytes",
     )
-    if headroom.refused_bytes is None or beyond.tokens > U64_MAX or beyond.sequences > U32_MAX:
-        return
-    yield Obligation(
-        id=f"{at}: frontier of sequences is exact",
-        claim=f"{beyond.sequences:,} sequences of {tokens:,} tokens each do not fit the "
-        f"{usable:,} usable bytes.",
-        names=(),
-        logic=LOGIC,
-        rule=rules.EXCEEDS,
-        location=f"{at}/usable_capacity_bytes",
-        key=("more sequences", terms.key, usable, most, tokens, pages),
-        violation=lambda: Violation(
-            (z3.ULE(of(z3.BitVecVal(beyond.sequences, 32)), words.constant(usable)),)
-        ),
-        message=lambda _: (
-            f"{beyond.sequences:,} sequences of {tokens:,} tokens each still fit {usable:,} bytes"
-        ),
-    )
+    more = most + 1
+    if headroom.refused_bytes is not None and more * tokens <= U64_MAX and more <= U32_MAX:
+        yield claim(
+            id=f"{at}: frontier of sequences is exact",
+            claim=f"{more:,} sequences of {tokens:,} tokens each do not fit the {usable:,} usable "
+            "bytes.",
+            formula=formula(several_pass, need, tokens, more, usable),
+            message=f"{more:,} sequences of {tokens:,} tokens each still fit {usable:,} bytes",
+        )
 
 
 def total_claims(memory: MemoryPlan, at: str) -> Claims:
     """The claim that sums over the pools fit their integers: u64 for minima, u128 for ceilings."""
-    minima = [tuple(getattr(pool, name) for name in rules.MINIMA) for pool in memory.dynamic_pools]
+    static = sum(row.size_bytes for row in memory.static_allocations)
+    minima = [getattr(pool, name) for pool in memory.dynamic_pools for name in rules.MINIMA]
     ceilings = [
         pool.theoretical_ceiling_bytes + pool.reusable_workspace_ceiling_bytes
         for pool in memory.dynamic_pools
     ]
-    static = sum(row.size_bytes for row in memory.static_allocations)
-    largest = static + sum(map(sum, minima)) + sum(ceilings)
-
-    def encode() -> Violation:
-        words = Words.up_to(max(largest, 2**128))
-        total = words.constant(static)
-        for pool in minima:
-            for minimum in pool:
-                total += words.constant(minimum)
-        ceiling = words.constant(static)
-        for each in ceilings:
-            ceiling += words.constant(each)
-        return Violation(
-            (z3.Or(z3.UGT(total, words.u64), z3.UGT(ceiling, words.constant(U128_MAX))),)
-        )
-
     yield Obligation(
         id=f"{at}: totals",
         claim="The static bytes and the pools' minima add up within u64, and the ceilings within "
         "u128.",
         names=(),
-        logic=LOGIC,
         rule=rules.OVERFLOW,
         location=f"{at}/minimum_runnable_request_bytes",
-        key=("totals", static, tuple(minima), tuple(ceilings)),
-        violation=encode,
-        message=lambda _: "the plan's totals pass the integers that hold them",
+        formula=formula(sums_fit, (static, *minima), (static, *ceilings)),
+        message="the plan's totals pass the integers that hold them",
     )
 
 
-def _sharing(pools: tuple[DynamicPool, ...]) -> list[list[tuple[str, ...]]]:
-    """Groups of rows that take turns in the same bytes: slots, and rows that reuse an extent."""
-    groups: list[list[tuple[str, ...]]] = []
-    for pool in pools:
-        groups += [
-            [(resource,) for resource in slot.resource_ids]
-            for slot in pool.step_resource_slots
-            if slot.resource_ids
-        ]
-        rows = [row.resource_ids for row in pool.invocation_liveness if row.resource_ids]
-        if pool.invocation_liveness_mode == "total_order_reuse":
-            groups += [rows] if rows else []
-        else:
-            groups += [[row] for row in rows]
-    return groups
+def sums_fit(minima: tuple[int, ...], ceilings: tuple[int, ...]) -> Statement:
+    """The minima add up within u64, and the ceilings within u128."""
+    words = Words.up_to(max(sum(minima), sum(ceilings), 2**128))
+    least, most = words.sum(minima), words.sum(ceilings)
+    return Statement(
+        LOGIC, z3.And(z3.ULE(least, words.u64), z3.ULE(most, words.constant(U128_MAX)))
+    )
 
 
-class _Need:
-    """The bytes that a batch needs, with alike rows and groups counted together."""
+def _of_usable_bytes(at: str) -> partial[Obligation]:
+    return partial(Obligation, names=(), rule=rules.EXCEEDS, location=f"{at}/usable_capacity_bytes")
 
-    def __init__(
-        self,
-        static: int,
-        own: Mapping[Claimed, int],
-        shared: Mapping[frozenset[frozenset[tuple[Claimed, int]]], int],
-    ) -> None:
-        self.static = static
-        self.own = own
-        self.shared = shared
-        self.key = (static, frozenset(own.items()), frozenset(shared.items()))
 
-    @classmethod
-    def of(
-        cls,
-        descriptors: Mapping[str, DynamicDescriptor],
-        groups: list[list[tuple[str, ...]]],
-        static: int,
-    ) -> _Need:
-        formulas = {name: Claimed.of(row) for name, row in descriptors.items()}
-        own = Counter(
-            formulas[name]
-            for name, row in descriptors.items()
-            if row.lifetime in ("request", "sequence") and is_sound(row)
-        )
-        shared = Counter(
-            frozenset(
-                frozenset(Counter(formulas[resource] for resource in row).items()) for row in group
-            )
-            for group in groups
-        )
-        return cls(static, own, shared)
-
-    def largest(self, most: Shape) -> int:
-        """No less than the need at any shape within ``most``."""
-        own = sum(count * claimed.largest_at(most) for claimed, count in self.own.items())
-        shared = sum(
-            count * times * claimed.largest_at(most)
-            for alternatives, count in self.shared.items()
-            for alternative in alternatives
-            for claimed, times in alternative
-        )
-        return self.static + own + shared
-
-    def formula(
-        self,
-        words: Words,
-        one: SymbolicShape,
-        step: SymbolicShape,
-        sequences: z3.BitVecRef | None = None,
-    ) -> z3.BitVecRef:
-        """The need of sequences that are each at ``one``, with a step at ``step``.
-
-        One sequence, unless their number is given.
-        """
-        total = words.constant(self.static)
-        for claimed, count in self.own.items():
-            each = words.constant(count) * words.taken(claimed, one)
-            total += each if sequences is None else each * sequences
-        for alternatives, count in self.shared.items():
-            total += words.constant(count) * words.greatest(alternatives, step)
-        return total
-
-    def at(self, shape: Shape) -> int | None:
-        """The need of one sequence at a shape; None where a demand is not defined there."""
-        rows = (*self.own, *(c for group in self.shared for row in group for c, _ in row))
-        if any(shape.tokens > defined_up_to(claimed.demand).tokens for claimed in rows):
-            return None
-        fixed = SymbolicShape.fixed(shape)
-        value = z3.simplify(self.formula(Words.up_to(self.largest(shape)), fixed, fixed))
-        return int(str(value))
+def batch_need(memory: MemoryPlan, descriptors: Mapping[str, DynamicDescriptor]) -> Need | None:
+    """What a batch needs by the plan's rows; None where a row that shares bytes is not sound."""
+    groups = [
+        group for pool in memory.dynamic_pools for group in (*slot_groups(pool), *row_groups(pool))
+    ]
+    if not all_sound(groups, descriptors):
+        return None
+    own = [
+        row
+        for row in descriptors.values()
+        if row.lifetime in ("request", "sequence") and is_sound(row)
+    ]
+    return Need.of(memory.static_bytes, own, groups, descriptors)

@@ -13,18 +13,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import z3
 
 from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample, Shape
 from ferrum_verify.documents.checkpoint import StateSemantics
-from ferrum_verify.documents.demand import Tokens
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.program import TokenScaled
 from ferrum_verify.documents.tensor import SizeError, tensor_storage_bytes
 from ferrum_verify.findings import pointer
-from ferrum_verify.prove.obligation import Obligation, Proved, Violation
+from ferrum_verify.prove.obligation import Obligation, Proved, Statement, formula
 from ferrum_verify.rules import checkpoint, value
 
 if TYPE_CHECKING:
@@ -39,6 +38,9 @@ if TYPE_CHECKING:
 
 LOGIC = "QF_BV"
 _WIDTH = 128
+
+Growth: TypeAlias = tuple[int, bool]
+"""The bytes that are copied of a state, and whether they are for each token."""
 
 MOST_PAIRED = 64
 """States on one resource of which every pair is asked; of more, which no program has, those
@@ -66,16 +68,6 @@ class Copied:
     def end(self, tokens: int) -> int:
         """Where the range ends at a boundary, in bytes."""
         return self.start + self.size * (tokens if self.grows else 1)
-
-    def holds(self, byte: z3.BitVecRef, tokens: z3.BitVecRef, origin: int) -> z3.BoolRef:
-        """That the byte, counted from ``origin``, is copied at a boundary."""
-        start = _word(self.start - origin)
-        return z3.And(z3.UGE(byte, start), z3.ULT(byte, start + self.length(tokens)))
-
-    def length(self, tokens: z3.BitVecRef) -> z3.BitVecRef:
-        """How many bytes are copied at an unknown boundary."""
-        size = _word(self.size)
-        return size * tokens if self.grows else size
 
 
 def range_claims(states: Sequence[Copied], at: str, *, captured: bool) -> Claims:
@@ -149,13 +141,10 @@ def _copied(
     if grows:
         # Positions follow each other from byte 0, in storage that is claimed by the token.
         scaled = state.capacity_demand
-        if (
-            component.offset_bytes != 0
-            or not isinstance(row.demand, Tokens)
-            or not isinstance(scaled, TokenScaled)
-        ):
+        held = row.demand.terms.only("tokens")
+        if component.offset_bytes != 0 or held is None or not isinstance(scaled, TokenScaled):
             return None
-        most = min(row.demand.maximum_tokens, scaled.maximum_tokens)
+        most = min(held.most, scaled.maximum_tokens)
     return Copied(
         state_id=state.id,
         value_id=state.value_id,
@@ -174,19 +163,6 @@ def _apart(left: Copied, right: Copied, at: str, first: int, last: int) -> Oblig
     # Counted from where the first begins, states that follow each other alike ask alike.
     origin, distance = left.start, right.start - left.start
     may_be_same = distance == 0 and left.content == right.content
-
-    def encode() -> Violation:
-        count, byte = z3.BitVec("tokens", 64), z3.BitVec("byte", _WIDTH)
-        tokens = z3.ZeroExt(_WIDTH - 64, count)
-        given = [
-            z3.UGE(count, first),
-            z3.ULE(count, last),
-            left.holds(byte, tokens, origin),
-            right.holds(byte, tokens, origin),
-        ]
-        if may_be_same:
-            given.append(left.length(tokens) != right.length(tokens))
-        return Violation(tuple(given), (count, byte))
 
     def witness(values: tuple[int, ...]) -> Counterexample:
         tokens, byte = values
@@ -215,19 +191,45 @@ def _apart(left: Copied, right: Copied, at: str, first: int, last: int) -> Oblig
         claim=f"At every boundary {until}, no byte of {left.resource_id} is copied for both "
         f"{left.state_id} and {right.state_id}, unless they are one content in one form.",
         names=(left.value_id, right.value_id) if at_once else (left.state_id, right.state_id),
-        logic=LOGIC,
         rule=value.OVERLAP if at_once else checkpoint.STATE_LAYOUT,
         location=right.place if at_once else at,
-        key=(
-            "ranges",
+        formula=formula(
+            never_meet,
             (left.size, left.grows),
-            (distance, right.size, right.grows),
+            (right.size, right.grows),
+            distance,
             may_be_same,
             (first, last),
         ),
-        violation=encode,
         message=message,
         witness=witness,
+    )
+
+
+def never_meet(
+    left: Growth, right: Growth, distance: int, may_be_same: bool, counts: tuple[int, int]
+) -> Statement:
+    """No byte is copied for both states at a boundary from the first count to the last.
+
+    The right one begins ``distance`` bytes after the left one. Two that ``may_be_same`` are if
+    they are of one length.
+    """
+    count, byte = z3.BitVec("tokens", 64), z3.BitVec("byte", _WIDTH)
+    tokens = z3.ZeroExt(_WIDTH - 64, count)
+    left_end, right_end = (
+        _word(size) * tokens if grows else _word(size) for size, grows in (left, right)
+    )
+    start = _word(distance)
+    both = [z3.ULT(byte, left_end), z3.UGE(byte, start), z3.ULT(byte, start + right_end)]
+    if may_be_same:
+        both.append(left_end != right_end)
+    first, last = counts
+    return Statement(
+        LOGIC,
+        z3.Not(z3.And(both)),
+        (z3.UGE(count, first), z3.ULE(count, last)),
+        least=(count, byte),
+        example=((count, z3.BitVecVal(first, 64)),),
     )
 
 

@@ -9,33 +9,32 @@ from ferrum_verify.derive.bindings import binding_pools, compile_layouts
 from ferrum_verify.derive.reusable import capacity_shape
 from ferrum_verify.documents.memory_plan import Binding
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.frontier import capacity_of, largest_sequences, largest_tokens
-from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sizes import minimum_bytes
-from ferrum_verify.prove.arenas import budget_claims, layout_claims, owner_claims
+from ferrum_verify.prove.bindings import layout_claims, owner_claims
 from ferrum_verify.prove.capacity import (
+    batch_need,
     frontier_claims,
-    lane_claims,
     runnable_claims,
     sequence_claims,
     total_claims,
 )
 from ferrum_verify.prove.liveness import peak_claims, reuse_claims
+from ferrum_verify.prove.reusable import budget_claims, lane_claims
 from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
 from ferrum_verify.prove.slots import retained_claims, slot_claims
 from ferrum_verify.prove.spans import span_claims
 from ferrum_verify.prove.windows import PlanGraph
-from ferrum_verify.rules.pool import short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.derive.bindings import BindingLayout
-    from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
-    from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.plan.frontier import Capacity, Headroom
+    from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.prove.obligation import Claims
     from ferrum_verify.reading.subject import Subject
 
@@ -90,7 +89,7 @@ def slot_sources(plan: Plan) -> Iterator[Claims]:
     for index, pool in enumerate(plan.memory.dynamic_pools):
         for place, slot in enumerate(pool.step_resource_slots):
             here = f"{at}/{index}/step_resource_slots/{place}"
-            name = f"slot {place} of pool `{short(pool.pool_id)}`"
+            name = f"slot {place} of pool `{short_pool(pool.pool_id)}`"
             yield retained_claims(slot, name, here, plan.subject.retained, plan.descriptors)
             if plan.graph is not None and len(slot.resource_ids) > 1:
                 yield slot_claims(slot, name, here, plan.graph, plan.execution)
@@ -99,7 +98,7 @@ def slot_sources(plan: Plan) -> Iterator[Claims]:
 def _liveness_sources(plan: Plan) -> Iterator[Claims]:
     at = f"{plan.subject.places.memory}/dynamic_pools"
     for index, pool in enumerate(plan.memory.dynamic_pools):
-        name = f"pool `{short(pool.pool_id)}`"
+        name = f"pool `{short_pool(pool.pool_id)}`"
         if plan.graph is not None:
             yield reuse_claims(pool, name, f"{at}/{index}", plan.graph, plan.execution)
         yield peak_claims(pool, name, f"{at}/{index}", plan.minimum)
@@ -133,15 +132,15 @@ def _reusable_sources(plan: Plan) -> Iterator[Claims]:
 
 
 def _binding_sources(plan: Plan) -> Iterator[Claims]:
-    nodes, reusable = plan.subject.nodes, plan.memory.reusable_execution
+    order, reusable = plan.subject.order, plan.memory.reusable_execution
     pools = binding_pools(plan.memory)
-    if plan.graph is None or nodes is None or reusable is None or len(pools) != 1:
+    if plan.graph is None or order is None or reusable is None or len(pools) != 1:
         return
     (pool,) = pools
     index = plan.memory.dynamic_pools.index(pool)
     at = f"{plan.subject.places.memory}/dynamic_pools/{index}"
-    layouts = layouts_under_test(pool, plan.memory, nodes)
-    owners = {position: node.binding_resource for position, node in enumerate(nodes)}
+    layouts = layouts_under_test(pool, plan.memory, order)
+    owners = {position: node.binding_resource for position, node in enumerate(order.nodes)}
     shapes = {
         resolved.bucket.bucket_id: capacity_shape(resolved.bucket.capacity)
         for resolved in reusable.buckets
@@ -153,11 +152,10 @@ def _binding_sources(plan: Plan) -> Iterator[Claims]:
 
 
 def layouts_under_test(
-    pool: DynamicPool, memory: MemoryPlan, nodes: Sequence[FragmentNode | PlanNode]
+    pool: DynamicPool, memory: MemoryPlan, order: HappensBefore
 ) -> list[BindingLayout]:
     """The arenas that the fast path compiles, or none where it cannot."""
     listed = {resource for row in pool.invocation_liveness for resource in row.resource_ids}
-    order = HappensBefore(nodes)
     kinds = {row.base_resource_id: row.kind for row in memory.dynamic_descriptors}
     for resource in listed:
         kind = kinds.get(resource)
@@ -172,13 +170,16 @@ def layouts_under_test(
 def _capacity_sources(plan: Plan) -> Iterator[Claims]:
     at = plan.subject.places.memory
     yield total_claims(plan.memory, at)
-    yield runnable_claims(plan.memory, at, plan.descriptors)
+    need = batch_need(plan.memory, plan.descriptors)
+    if need is None:
+        return
+    yield runnable_claims(plan.memory, at, need)
     longest = headroom_of(plan, lambda capacity: largest_tokens(capacity, 1))
     if longest is not None:
-        yield frontier_claims(plan.memory, at, plan.descriptors, longest)
+        yield frontier_claims(plan.memory, at, need, longest)
     most = headroom_of(plan, lambda capacity: largest_sequences(capacity, 1))
     if most is not None:
-        yield sequence_claims(plan.memory, at, plan.descriptors, most)
+        yield sequence_claims(plan.memory, at, need, most)
 
 
 def headroom_of(plan: Plan, ask: Callable[[Capacity], Headroom]) -> Headroom | None:

@@ -11,11 +11,14 @@ The theorem ``spans.merge-is-the-conjunction`` says the same for all numbers at 
 
 from __future__ import annotations
 
+from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
 import z3
 
+from ferrum_verify.counterexamples import SpanConstraint
 from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.prove.obligation import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,6 +48,12 @@ class Divided(NamedTuple):
     multiple: int
 
 
+def common(spans: Sequence[Span]) -> SpanConstraint:
+    """What all spans permit, as one constraint."""
+    least = max((span.minimum for span in spans), default=1)
+    return SpanConstraint(least, lcm(*(span.alignment for span in spans)))
+
+
 def counted(tokens: z3.ArithRef) -> list[z3.BoolRef]:
     """That a span of tokens is not empty, and fits u64."""
     return [tokens >= 1, tokens <= U64_MAX]
@@ -70,6 +79,16 @@ def permitted(tokens: z3.ArithRef, spans: Sequence[Span]) -> Divided:
     division = divided(tokens, dict.fromkeys(span.alignment for span in spans))
     least = dict.fromkeys(span.minimum for span in spans)
     return division._replace(given=[*division.given, *(tokens >= minimum for minimum in least)])
+
+
+def contained(base: tuple[Span, ...], head: tuple[Span, ...], limit: int) -> Statement:
+    """Each count up to a limit that all of ``base`` permit, all of ``head`` permit."""
+    tokens = z3.Int("tokens")
+    division = permitted(tokens, base)
+    known = (division.quotient, division.multiple)
+    refused = z3.Or([refuses(tokens, span, known) for span in head])
+    given = (tokens >= 1, tokens <= limit, *division.given)
+    return Statement(LOGIC, z3.Not(refused), given, least=(tokens,))
 
 
 def refuses(tokens: z3.ArithRef, span: Span, known: tuple[z3.ArithRef, int]) -> z3.BoolRef:

@@ -9,21 +9,21 @@ from ferrum_verify.plan.sizes import demand_bytes
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Shape
-    from ferrum_verify.documents.demand import Demand
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
+    from ferrum_verify.documents.terms import Terms
 
 
-def value_at(demand: Demand, shape: Shape) -> int | None:
+def value_at(terms: Terms, shape: Shape) -> int | None:
     """The demand's bytes at a shape, or None where they cannot be computed."""
     try:
-        return demand_bytes(demand, shape)
+        return demand_bytes(terms, shape)
     except SizeError:
         return None
 
 
 def rounded_both_ways(row: DynamicDescriptor, shape: Shape) -> tuple[int, int] | None:
     """The bytes that a row takes when it is rounded by masks, and by division."""
-    asked = value_at(row.demand, shape)
+    asked = value_at(row.demand.terms, shape)
     if asked is None:
         return None
     masked = divided = asked

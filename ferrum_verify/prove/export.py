@@ -1,7 +1,7 @@
 """Exporting a plan's obligations as SMT-LIB 2, and asking a second solver about them.
 
-Each obligation is a script of its own, with its claim as a comment. Obligations of one key have
-the same formula up to renaming, so a second solver is asked once for each.
+Each obligation is a script of its own, with its claim as a comment. A second solver is asked
+once for each formula.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ferrum_verify.prove import second_opinion
-from ferrum_verify.prove.obligation import Proved, Refuted
+from ferrum_verify.prove.obligation import Proved, Refuted, Vacuous
 from ferrum_verify.prove.solving import smt2
 
 if TYPE_CHECKING:
@@ -58,16 +58,16 @@ def second_opinions(verdicts: Iterable[Verdict], timeout_seconds: float) -> Iter
     asked = set()
     for verdict in verdicts:
         answer: Answer
-        if isinstance(verdict.outcome, Proved):
+        if isinstance(verdict.outcome, Proved | Vacuous):
             answer = "unsat"
         elif isinstance(verdict.outcome, Refuted):
             answer = "sat"
         else:
             continue
         obligation = verdict.obligation
-        if obligation.key in asked:
+        if obligation.formula in asked:
             continue
-        asked.add(obligation.key)
+        asked.add(obligation.formula)
         decision = second_opinion.decide(smt2(obligation), timeout_seconds)
         disagrees = second_opinion.contradicts(answer, decision.answer)
         yield SecondOpinion(obligation, decision, disagrees)

@@ -13,9 +13,9 @@ import z3
 
 from ferrum_verify.counterexamples import ShapeCounterexample
 from ferrum_verify.plan.sizes import UNIT
-from ferrum_verify.prove.obligation import Obligation, Violation
+from ferrum_verify.prove.obligation import Obligation, Statement, formula
 from ferrum_verify.prove.schedules import live_together
-from ferrum_verify.prove.windows import LOGIC
+from ferrum_verify.prove.windows import ends_before, stream
 from ferrum_verify.rules import liveness as rules
 
 if TYPE_CHECKING:
@@ -37,63 +37,53 @@ def reuse_claims(
     """
     if pool.invocation_liveness_mode != "total_order_reuse":
         return
-    position = {node: index for index, node in enumerate(graph.names)}
+    position = graph.position
     rows = sorted(
         (row for row in pool.invocation_liveness if row.node_id in position and row.resource_ids),
         key=lambda row: position[row.node_id],
     )
     for left, right in itertools.pairwise(rows):
         if left.node_id != right.node_id:
-            yield _one_after_the_other(left, right, name, at, graph, position, execution)
+            yield _one_after_the_other((left, right), name, at, graph, execution)
 
 
 def _one_after_the_other(
-    left: InvocationLiveness,
-    right: InvocationLiveness,
+    rows: tuple[InvocationLiveness, InvocationLiveness],
     name: str,
     at: str,
     graph: PlanGraph,
-    position: Mapping[str, int],
     execution: Execution,
 ) -> Obligation:
-    earlier, later = position[left.node_id], position[right.node_id]
-    window = graph.window((earlier, later))
-    stream = execution == "in-order"
-
-    def encode() -> Violation:
-        order = [window.end(earlier) <= window.start(later)] if stream else []
-        return Violation((*window.schedule(), *order, window.start(later) < window.end(earlier)))
-
-    def witness(_: tuple[int, ...]) -> Counterexample | None:
-        # The fence's promise holds between nodes as it does between resources, but a run in
-        # plan order may show nothing; one in which nodes wait only for dependencies does.
-        pairs = (
-            (one, other)
-            for one in left.resource_ids
-            for other in right.resource_ids
-            if one != other and one in graph.users and other in graph.users
-        )
-        pair = next(pairs, None)
-        if pair is None:
-            return None  # both rows have one resource, and nothing that it could clash with
-        return live_together(graph, *pair, execution) or live_together(graph, *pair, "concurrent")
-
+    left, right = (row.node_id for row in rows)
+    window = graph.window(graph.position[left], graph.position[right])
     return Obligation(
-        id=f"{at}/invocation_liveness: {left.node_id} before {right.node_id}",
-        claim=f"`{left.node_id}` ends before `{right.node_id}` starts, so {name} may give both "
-        f"the same bytes ({execution}).",
-        names=(left.node_id, right.node_id),
-        logic=LOGIC,
+        id=f"{at}/invocation_liveness: {left} before {right}",
+        claim=f"`{left}` ends before `{right}` starts, so {name} may give both the same bytes "
+        f"({execution}).",
+        names=(left, right),
         rule=rules.ROWS_OVERLAP,
         location=f"{at}/invocation_liveness",
-        key=("rows", stream, window.shape),
-        violation=encode,
-        message=lambda _: (
-            f"{name} reuses one extent for `{left.node_id}` and `{right.node_id}`, but neither "
-            "need wait for the other"
-        ),
-        witness=witness,
+        formula=formula(ends_before, stream(2) if execution == "in-order" else window),
+        message=f"{name} reuses one extent for `{left}` and `{right}`, but neither need wait for "
+        "the other",
+        witness=lambda _: _clash(rows, graph, execution),
     )
+
+
+def _clash(
+    rows: tuple[InvocationLiveness, InvocationLiveness], graph: PlanGraph, execution: Execution
+) -> Counterexample | None:
+    # The fence's promise holds between nodes as it does between resources, but a run in
+    # plan order may show nothing; one in which nodes wait only for dependencies does.
+    pairs = (
+        (one, other)
+        for one, other in itertools.product(*(row.resource_ids for row in rows))
+        if one != other and one in graph.users and other in graph.users
+    )
+    pair = next(pairs, None)
+    if pair is None:
+        return None  # both rows have one resource, and nothing that it could clash with
+    return live_together(graph, *pair, execution) or live_together(graph, *pair, "concurrent")
 
 
 def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int]) -> Claims:
@@ -110,39 +100,33 @@ def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int
     alone = pool.invocation_liveness_mode == "total_order_reuse"
     peak = pool.minimum_invocation_peak_bytes
 
-    counts = Counter(sizes)
-
-    def encode() -> Violation:
-        live = {size: z3.Int(f"rows_of_{size}") for size in counts}
-        total = z3.Int("total")
-        sizes_taken = [size * number for size, number in live.items()]
-        given = [total == _sum(sizes_taken), total > peak]
-        given += [z3.And(number >= 0, number <= counts[size]) for size, number in live.items()]
-        if alone:
-            given.append(_sum(list(live.values())) <= 1)
-        return Violation(tuple(given))
-
     most = max(sizes) if alone else sum(sizes)
-
-    def witness(_: tuple[int, ...]) -> Counterexample:
-        return ShapeCounterexample(UNIT, bytes=most, limit=peak)
-
     yield Obligation(
         id=f"{at}/minimum_invocation_peak_bytes",
         claim=f"At the smallest shape the rows of {name} that are live at once never take more "
         f"than {peak:,} bytes ({'one row' if alone else 'any rows'} at a time).",
         names=(pool.pool_id,),
-        logic="QF_LIA",
         rule=rules.PEAK,
         location=f"{at}/minimum_invocation_peak_bytes",
-        key=("peak", alone, frozenset(counts.items()), peak),
-        violation=encode,
-        message=lambda _: (
-            f"{name} has an invocation peak of {peak:,} bytes, but rows of {most:,} bytes can be "
-            "live at once"
+        formula=formula(stays_within, tuple(sorted(Counter(sizes).items())), alone, peak),
+        message=f"{name} has an invocation peak of {peak:,} bytes, but rows of {most:,} bytes can "
+        "be live at once",
+        witness=lambda _: ShapeCounterexample(
+            UNIT, most, peak, f"{at}/minimum_invocation_peak_bytes"
         ),
-        witness=witness,
     )
+
+
+def stays_within(counts: tuple[tuple[int, int], ...], alone: bool, peak: int) -> Statement:
+    """Rows of these sizes, so many of each or fewer, or just one, take at most the peak."""
+    live = [z3.Int(f"rows_of_{size}") for size, _ in counts]
+    given = [
+        z3.And(number >= 0, number <= most) for number, (_, most) in zip(live, counts, strict=True)
+    ]
+    if alone:
+        given.append(_sum(live) <= 1)
+    taken = [size * number for number, (size, _) in zip(live, counts, strict=True)]
+    return Statement("QF_LIA", _sum(taken) <= peak, tuple(given))
 
 
 def _sum(terms: list[z3.ArithRef]) -> z3.ArithRef:

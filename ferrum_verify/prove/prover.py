@@ -29,14 +29,15 @@ class Verdict:
 class Proof:
     """What was claimed of a plan, and what the solver made of it.
 
-    Lemmas are not counted: they only save other claims from being asked. ``expired`` says that
-    the document's limit was used up before every claim was asked.
+    Lemmas are no claims: they only save others from being asked. ``formulas`` counts what was put
+    to the solver, lemmas included. ``expired`` says that the document's limit was used up before
+    every claim was asked.
     """
 
     verdicts: list[Verdict] = field(default_factory=list)
     interrupted: bool = False
     expired: bool = False
-    queries: int = 0
+    formulas: int = 0
 
     @property
     def claims(self) -> Iterator[Verdict]:
@@ -67,7 +68,7 @@ def prove(
             _discharge(source, session, proof, accepts, observe)
     except KeyboardInterrupt:
         proof.interrupted = True
-    proof.queries = session.queries
+    proof.formulas = session.formulas
     return proof
 
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import z3
 
-from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.counterexamples import Party, SpanCounterexample
 from ferrum_verify.documents.checkpoint import StateSemantics
 from ferrum_verify.documents.program import TokenScaled
 from ferrum_verify.findings import pointer
-from ferrum_verify.prove.divisibility import LOGIC, Span, counted, permitted
-from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Violation
-from ferrum_verify.rules import checkpoint as rules
+from ferrum_verify.prove.divisibility import LOGIC, Span, common, counted, permitted
+from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Statement, formula
+from ferrum_verify.rules import checkpoint_reach as rules
 from ferrum_verify.rules.checkpoint_causes import listed
 
 if TYPE_CHECKING:
@@ -42,8 +42,13 @@ class Limit(NamedTuple):
     """The tokens that something can take at most, what it is, and the names in it."""
 
     tokens: int
-    name: str
+    party: Party
     about: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What takes them, with the tokens."""
+        return self.party.words
 
 
 def reach_claims(
@@ -76,7 +81,7 @@ def _held(program: ModelProgram) -> Limit | None:
     if not capacities:
         return None
     tokens, state_id = min(capacities, key=lambda each: each[0])
-    return Limit(tokens, f"state {state_id}, which holds {tokens:,} tokens", (state_id,))
+    return Limit(tokens, Party("state", maximum_tokens=tokens, state=state_id), (state_id,))
 
 
 def _claim(
@@ -86,7 +91,7 @@ def _claim(
     rule: Rule,
     places: Places,
 ) -> Generator[Obligation, Outcome, Outcome]:
-    outcome = yield _within(limit, prefixes, rule, places, (), "", lemma=True)
+    outcome = yield _within(limit, prefixes, rule, places, lemma=True)
     guilty: tuple[Prefix, ...] = ()
     because = ""
     if isinstance(outcome, Refuted):
@@ -94,10 +99,10 @@ def _claim(
         exceeded = [each for each in limits if smallest > each.tokens]
         # Who stands in the way of the widest limit stands in the way of all.
         guilty = yield from _guilty(prefixes, max(each.tokens for each in exceeded), places)
-        names = listed([f"{provider} (node {node})" for node, provider, _ in guilty])
+        names = listed([f"`{provider}` (node `{node}`)" for node, provider, _ in guilty])
         because = f"{smallest:,} tokens{f', because of {names}' if guilty else ''}"
         because += f", beyond {' and '.join(each.name for each in exceeded)}"
-    return (yield _within(limit, prefixes, rule, places, guilty, because))
+    return (yield _within(limit, prefixes, rule, places, guilty=guilty, because=because))
 
 
 def _within(
@@ -105,23 +110,12 @@ def _within(
     prefixes: Sequence[Prefix],
     rule: Rule,
     places: Places,
-    guilty: Sequence[Prefix],
-    because: str,
     *,
+    guilty: Sequence[Prefix] = (),
+    because: str = "",
     lemma: bool = False,
 ) -> Obligation:
-    spans = tuple(dict.fromkeys(span for _, _, span in prefixes))
-    step = lcm(*(span.alignment for span in spans))
-    least = max((span.minimum for span in spans), default=1)
-
-    def encode() -> Violation:
-        # Permitted by all, and one step less is below some minimum: the smallest boundary.
-        tokens = z3.Int("tokens")
-        legal = permitted(tokens, spans).given
-        return Violation(
-            (*legal, tokens >= 1, tokens - step < least, tokens > limit.tokens), (tokens,)
-        )
-
+    spans = tuple(sorted({span for _, _, span in prefixes}))
     node = guilty[0][0] if guilty else None
     position = next((i for i, each in enumerate(prefixes) if each[0] == node), None)
     at = places.nodes if position is None else pointer(places.nodes, position)
@@ -130,14 +124,12 @@ def _within(
         claim=f"Some boundary of at most {limit.tokens:,} tokens is one that all "
         f"{len(prefixes):,} selected providers permit, so that it lies within {limit.name}.",
         names=(*limit.about, *(provider for _, provider, _ in guilty)),
-        logic=LOGIC,
         rule=rule,
         location=at,
-        key=("within", frozenset(spans), limit.tokens),
-        violation=encode,
-        message=lambda _: f"the smallest boundary that all providers permit is {because}",
+        formula=formula(smallest_is_within, spans, limit.tokens),
+        message=f"the smallest boundary that all providers permit is {because}",
         witness=lambda values: SpanCounterexample(
-            permitted_by="every provider's prefix", refused_by=limit.name, tokens=values[0]
+            Party("every-provider", common(spans)), limit.party, tokens=values[0]
         ),
         lemma=lemma,
     )
@@ -186,22 +178,31 @@ def _candidates(spans: Sequence[Span], limit: int) -> list[Span]:
     return kept
 
 
-def _nothing_within(spans: Sequence[Span], limit: int, places: Places) -> Obligation:
-    def encode() -> Violation:
-        tokens = z3.Int("tokens")
-        return Violation(
-            (*counted(tokens), tokens <= limit, *permitted(tokens, spans).given),
-        )
+def smallest_is_within(spans: tuple[Span, ...], limit: int) -> Statement:
+    """The smallest count that all spans permit is at most the limit.
 
+    It is a count that is permitted and, one step less, below some minimum.
+    """
+    tokens = z3.Int("tokens")
+    merged = common(spans)
+    smallest = tokens - merged.alignment < merged.minimum_tokens
+    given = (*permitted(tokens, spans).given, tokens >= 1, smallest)
+    return Statement(LOGIC, tokens <= limit, given, least=(tokens,))
+
+
+def _nothing_within(spans: Sequence[Span], limit: int, places: Places) -> Obligation:
     return Obligation(
         id=f"{places.nodes}: nothing within {limit} of {len(spans)} constraints",
         claim=f"No count of at most {limit:,} tokens satisfies these constraints.",
         names=(),
-        logic=LOGIC,
         rule=rules.NEVER_REACHABLE,
         location=places.nodes,
-        key=("nothing-within", frozenset(spans), limit),
-        violation=encode,
-        message=lambda _: "",
+        formula=formula(all_are_beyond, tuple(sorted(spans)), limit),
         lemma=True,
     )
+
+
+def all_are_beyond(spans: tuple[Span, ...], limit: int) -> Statement:
+    """Whatever count all spans permit is above the limit."""
+    tokens = z3.Int("tokens")
+    return Statement(LOGIC, tokens > limit, (*counted(tokens), *permitted(tokens, spans).given))

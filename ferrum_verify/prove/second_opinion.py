@@ -35,8 +35,26 @@ def decide(script: str, timeout_seconds: float) -> Decision:
     """
     if not available():
         return Decision("unknown", 0.0, MISSING)
-    cvc5 = _cvc5()
     started = time.perf_counter()
+    output = _last_answer(script, timeout_seconds)
+    seconds = time.perf_counter() - started
+    answer: Answer
+    match output:
+        case "sat" | "unsat" as answer:
+            return Decision(answer, seconds)
+        case "unknown":
+            timed_out = seconds >= timeout_seconds
+            reason = f"no answer within {timeout_seconds:g} s" if timed_out else "gave up"
+        case "":
+            reason = "the script asks nothing"
+        case _:
+            reason = output
+    return Decision("unknown", seconds, reason)
+
+
+def _last_answer(script: str, timeout_seconds: float) -> str:
+    """What the last ``check-sat`` printed, or the error that ended the script before."""
+    cvc5 = _cvc5()
     solver = cvc5.Solver(cvc5.TermManager())
     solver.setOption("tlimit-per", str(max(1, round(timeout_seconds * 1000))))
     parser = cvc5.InputParser(solver)
@@ -49,21 +67,10 @@ def decide(script: str, timeout_seconds: float) -> Decision:
             if command.getCommandName() == "check-sat":
                 output = text
             elif text.startswith("(error"):
-                return Decision("unknown", time.perf_counter() - started, text)
+                return text
     except RuntimeError as error:  # what the binding raises for text that it cannot parse
-        return Decision("unknown", time.perf_counter() - started, str(error))
-    seconds = time.perf_counter() - started
-    answer: Answer
-    match output:
-        case "sat" | "unsat" as answer:
-            return Decision(answer, seconds)
-        case "unknown":
-            timed_out = seconds >= timeout_seconds
-            reason = f"no answer within {timeout_seconds:g} s" if timed_out else "gave up"
-            return Decision("unknown", seconds, reason)
-        case "":
-            return Decision("unknown", seconds, "the script asks nothing")
-    return Decision("unknown", seconds, output)
+        return str(error)
+    return output
 
 
 def contradicts(first: Answer, second: Answer) -> bool:

@@ -12,7 +12,6 @@ The theorems of ``proofs/neighbours.py`` say so for every plan.
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 import z3
@@ -20,22 +19,19 @@ import z3
 from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.plan.sizes import UNIT, request_bytes
-from ferrum_verify.prove.obligation import Obligation, Proved, Undecided, Violation
+from ferrum_verify.prove.obligation import Obligation, Proved, Statement, Undecided, formula
 from ferrum_verify.prove.schedules import live_together
-from ferrum_verify.prove.windows import LOGIC
+from ferrum_verify.prove.windows import LOGIC, ends_before, never_together, stream
 from ferrum_verify.rules import slot as rules
+from ferrum_verify.rules import slot_members
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Hashable, Mapping
-    from typing import TypeAlias
+    from collections.abc import Generator, Mapping
 
     from ferrum_verify.counterexamples import Counterexample, Execution
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, StepSlot
-    from ferrum_verify.prove.obligation import Claims, Outcome
-    from ferrum_verify.prove.windows import PlanGraph, Window
-
-    Encoding: TypeAlias = tuple[Hashable, Callable[[], Violation]]
-    """A violation, and the key that names it up to renaming."""
+    from ferrum_verify.prove.obligation import Claims, Formula, Outcome
+    from ferrum_verify.prove.windows import PlanGraph
 
 
 def slot_claims(
@@ -60,7 +56,7 @@ def slot_claims(
             other = open_.bit_length() - 1
             asked |= 1 << other
             earlier = members[other]
-            outcome = yield _apart(earlier, member, name, at, graph, execution)
+            outcome = yield _apart((earlier, member), name, at, graph, execution)
             if isinstance(outcome, Undecided):
                 break  # one open claim says enough: the member may clash with any before it
             if isinstance(outcome, Proved):
@@ -78,33 +74,25 @@ def _is_whole(
     first, last = graph.users[member][0], graph.users[member][-1]
     if first == last:
         return True
-    window = graph.window((first, last))
     outcome = yield Obligation(
         id=f"{at}: whole {member}",
         claim=f"The first user of `{member}` completes before its last user starts, in every "
         f"schedule, so what is dead before `{member}` in {name} is dead after it.",
         names=(member,),
-        logic=LOGIC,
         rule=rules.SHARED_WHILE_LIVE,
         location=at,
-        key=("whole", window.shape),
-        violation=lambda: Violation((*window.schedule(), window.start(last) < window.end(first))),
-        message=lambda _: "",
+        formula=formula(ends_before, graph.window(first, last)),
         lemma=True,
     )
     return isinstance(outcome, Proved)
 
 
 def _apart(
-    left: str, right: str, name: str, at: str, graph: PlanGraph, execution: Execution
+    members: tuple[str, str], name: str, at: str, graph: PlanGraph, execution: Execution
 ) -> Obligation:
     """The claim that two members, the earlier used first, are never live together."""
+    left, right = members
     lefts, rights = graph.users[left], graph.users[right]
-    window = graph.window((*lefts, *rights))
-    key, encode = _ENCODINGS[execution](window, lefts, rights)
-
-    def witness(_: tuple[int, ...]) -> Counterexample | None:
-        return live_together(graph, left, right, execution)
 
     def message(found: Counterexample | None) -> str:
         clause = f"{name} gives the same bytes to `{left}` and `{right}`, which "
@@ -118,62 +106,47 @@ def _apart(
     return Obligation(
         id=f"{at}: {left} before {right}",
         claim=f"`{left}` and `{right}`, which share {name}, are never live together ({execution}).",
-        names=(left, right),
-        logic=LOGIC,
+        names=members,
         rule=rules.SHARED_WHILE_LIVE,
         location=at,
-        key=(execution, key),
-        violation=encode,
+        formula=_FORMULAS[execution](graph, lefts, rights),
         message=message,
-        witness=witness,
+        witness=lambda _: live_together(graph, left, right, execution),
     )
 
 
-def _in_order(window: Window, lefts: list[int], rights: list[int]) -> Encoding:
+def _in_order(_: PlanGraph, lefts: list[int], rights: list[int]) -> Formula:
     # One stream: only the order in which the users stand matters, so only they are encoded.
-    users = sorted({*lefts, *rights})
-    pattern = tuple((user in lefts, user in rights) for user in users)
-
-    def encode() -> Violation:
-        stream = [window.start(user) - window.end(user) <= -1 for user in users]
-        stream += [
-            window.end(one) - window.start(next_one) <= 0
-            for one, next_one in itertools.pairwise(users)
-        ]
-        return Violation((*stream, *_overlap(window, lefts, rights)))
-
-    return pattern, encode
-
-
-def _fenced(window: Window, lefts: list[int], rights: list[int]) -> Encoding:
-    last, first = lefts[-1], rights[0]
-    if last >= first:
-        # In plan order the two lives interleave: no dependency can undo that.
-        return ("interleaved",), lambda: Violation((z3.BoolVal(True),))
-    between = window.graph.window((last, first))
-
-    def encode() -> Violation:
-        return Violation((*between.schedule(), between.start(first) < between.end(last)))
-
-    return between.shape, encode
-
-
-def _concurrent(window: Window, lefts: list[int], rights: list[int]) -> Encoding:
-    def encode() -> Violation:
-        return Violation((*window.schedule(), *_overlap(window, lefts, rights)))
-
-    return (window.shape, window.relative(lefts), window.relative(rights)), encode
-
-
-def _overlap(window: Window, lefts: list[int], rights: list[int]) -> tuple[z3.BoolRef, z3.BoolRef]:
-    """Each of the two is first started before the other is last ended."""
-    return (
-        z3.Or([window.start(x) < window.end(y) for x in lefts for y in rights]),
-        z3.Or([window.start(y) < window.end(x) for x in lefts for y in rights]),
+    users = {user: place for place, user in enumerate(sorted({*lefts, *rights}))}
+    return formula(
+        never_together,
+        stream(len(users)),
+        tuple(users[user] for user in lefts),
+        tuple(users[user] for user in rights),
     )
 
 
-_ENCODINGS = {"in-order": _in_order, "fenced": _fenced, "concurrent": _concurrent}
+def _fenced(graph: PlanGraph, lefts: list[int], rights: list[int]) -> Formula:
+    last, first = lefts[-1], rights[0]
+    return formula(ends_before, graph.window(last, first)) if last < first else formula(interleaved)
+
+
+def _concurrent(graph: PlanGraph, lefts: list[int], rights: list[int]) -> Formula:
+    first, last = lefts[0], max(lefts[-1], rights[-1])
+    return formula(
+        never_together,
+        graph.window(first, last),
+        tuple(user - first for user in lefts),
+        tuple(user - first for user in rights),
+    )
+
+
+def interleaved() -> Statement:
+    """False: no dependency can undo that two lives interleave in plan order."""
+    return Statement(LOGIC, z3.BoolVal(False))
+
+
+_FORMULAS = {"in-order": _in_order, "fenced": _fenced, "concurrent": _concurrent}
 
 
 def retained_claims(
@@ -205,11 +178,9 @@ def _alone(
         id=f"{at}: retained {resource}",
         claim=f"`{resource}`, which is read after the terminal fence, shares {name} with nothing.",
         names=(resource, *others),
-        logic=LOGIC,
-        rule=rules.RETAINED_SHARED,
+        rule=slot_members.RETAINED_SHARED,
         location=at,
-        key=("retained", bool(others)),
-        violation=lambda: Violation(_outlived(bool(others))),
+        formula=formula(outlives_none, bool(others)),
         message=lambda _: (
             f"{name} gives the bytes of `{resource}`, which is read after the terminal fence, "
             f"also to `{others[0]}`"
@@ -218,15 +189,11 @@ def _alone(
     )
 
 
-def _outlived(shared: bool) -> tuple[z3.BoolRef, ...]:
-    # The read comes after the fence, the fence after all ends; a co-member lives somewhere.
+def outlives_none(shared: bool) -> Statement:
+    """No other member lives before the read, which comes after the fence that all ends precede."""
     start, end, fence, read = z3.Ints("start end fence read")
-    return (
-        start - end <= -1,
-        end - fence <= 0,
-        fence - read <= 0,
-        z3.And(z3.BoolVal(shared), start < read),
-    )
+    given = (start - end <= -1, end - fence <= 0, fence - read <= 0)
+    return Statement(LOGIC, z3.Not(z3.And(z3.BoolVal(shared), start < read)), given)
 
 
 def _same_bytes(

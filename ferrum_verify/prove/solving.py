@@ -1,7 +1,8 @@
-"""Solving: decides violations with z3, each formula once, within limits."""
+"""Solving: decides formulas with z3, each once, within limits."""
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -9,25 +10,26 @@ from typing import TYPE_CHECKING
 import z3
 
 from ferrum_verify.limits import Limits
-from ferrum_verify.prove.obligation import Obligation, Outcome, Proved, Refuted, Undecided
+from ferrum_verify.prove.obligation import Outcome, Proved, Refuted, Undecided, Vacuous
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Sequence
 
-    from ferrum_verify.prove.obligation import Violation
+    from ferrum_verify.prove.obligation import Formula, Obligation, Statement
 
 
 @dataclass
 class Session:
     """One document's run of the solver.
 
-    Formulas that were decided are kept by key, so that the thousand equal claims of a deep
-    model cost one query. One incremental solver a logic is reused for all queries.
+    Answers are kept by formula, so that the thousand equal claims of a deep model cost one query;
+    ``formulas`` counts those that were put to the solver. One incremental solver a logic is
+    reused for all of them.
     """
 
     limits: Limits = field(default_factory=Limits)
-    queries: int = 0
-    _decided: dict[Hashable, Outcome] = field(default_factory=dict)
+    formulas: int = 0
+    _decided: dict[Formula, Outcome] = field(default_factory=dict)
     _solvers: dict[str, z3.Solver] = field(default_factory=dict)
     _deadline: float = field(init=False)
 
@@ -38,11 +40,11 @@ class Session:
 
     def decide(self, obligation: Obligation) -> Outcome:
         """Whether the claim holds."""
-        outcome = self._decided.get(obligation.key)
+        outcome = self._decided.get(obligation.formula)
         if outcome is None:
-            outcome = self._ask(obligation)
+            outcome = self._ask(obligation.formula)
             # What a deadline left open may be decided in another run, but not in this one.
-            self._decided[obligation.key] = outcome
+            self._decided[obligation.formula] = outcome
         return outcome
 
     @property
@@ -50,37 +52,44 @@ class Session:
         """Whether the document's limit is used up."""
         return time.monotonic() >= self._deadline
 
-    def _ask(self, obligation: Obligation) -> Outcome:
+    def _ask(self, formula: Formula) -> Outcome:
         if self.expired:
             return Undecided(
                 f"the document's limit of {self.limits.document_seconds:g} s was used up; raise "
                 "it with --proof-limit"
             )
-        self.queries += 1
-        solver = None
+        self.formulas += 1
         try:
-            violation = obligation.violation()
-            solver = self._solver(obligation.logic)
-            solver.push()
-            solver.add(*violation.assertions)
+            statement = formula.statement()
             ends = time.monotonic() + self.limits.obligation_seconds
-            answer = self._check(solver, ends)
-            if answer == z3.unsat:
-                return Proved()
-            if answer == z3.sat:
-                return self._least(solver, violation, ends)
-            return Undecided(
-                f"the solver gave up within {self.limits.obligation_seconds:g} s "
-                f"({solver.reason_unknown()}); raise its limit with --obligation-limit"
-            )
+            return self._decide(self._solver(statement.logic), statement, ends)
         except (z3.Z3Exception, MemoryError) as error:
             # A solver that failed may be in any state: the next claim gets a new one.
-            self._solvers.pop(obligation.logic, None)
-            solver = None
+            self._solvers.clear()
             return Undecided(f"the solver failed: {error or 'out of memory'}")
-        finally:
-            if solver is not None:
-                solver.pop()
+
+    def _decide(self, solver: z3.Solver, statement: Statement, ends: float) -> Outcome:
+        with solver:
+            solver.add(*statement.violation)
+            answer = self._check(solver, ends)
+            if answer == z3.sat:
+                return self._least(solver, statement.least, ends)
+            if answer != z3.unsat:
+                return self._gave_up(solver)
+        if _example_meets(statement):
+            return Proved()
+        with solver:
+            solver.add(*statement.given)
+            answer = self._check(solver, ends)
+            if answer == z3.sat:
+                return Proved()
+            return Vacuous() if answer == z3.unsat else self._gave_up(solver)
+
+    def _gave_up(self, solver: z3.Solver) -> Undecided:
+        return Undecided(
+            f"the solver gave up within {self.limits.obligation_seconds:g} s "
+            f"({solver.reason_unknown()}); raise its limit with --obligation-limit"
+        )
 
     def _check(self, solver: z3.Solver, ends: float) -> z3.CheckSatResult:
         left = min(ends, self._deadline) - time.monotonic()
@@ -96,20 +105,19 @@ class Session:
             self._solvers[logic] = z3.SolverFor(logic)
         return self._solvers[logic]
 
-    def _least(self, solver: z3.Solver, violation: Violation, ends: float) -> Outcome:
+    def _least(self, solver: z3.Solver, terms: Sequence[z3.ExprRef], ends: float) -> Outcome:
         # The first terms matter most: each is made as small as it can be and then held there.
         gave_up = Undecided(
             "the claim is broken, but the solver gave up while it looked for the smallest "
             "counterexample; raise its limit with --obligation-limit"
         )
         values: list[int] = []
-        for term in violation.least:
+        for term in terms:
             value = _value(solver, term)
             low = 0
             while low < value:
                 middle = (low + value) // 2
-                solver.push()
-                try:
+                with solver:
                     solver.add(_at_most(term, middle))
                     answer = self._check(solver, ends)
                     if answer == z3.sat:
@@ -118,13 +126,21 @@ class Session:
                         low = middle + 1
                     else:
                         return gave_up
-                finally:
-                    solver.pop()
             solver.add(term == value)
             if self._check(solver, ends) != z3.sat:
                 return gave_up
             values.append(value)
         return Refuted(tuple(values))
+
+
+def _example_meets(statement: Statement) -> bool:
+    """Whether the example, if there is one, meets what is given: arithmetic, and no search."""
+    if not statement.given:
+        return True
+    if not statement.example:
+        return False
+    given = z3.substitute(z3.And(statement.given), *statement.example)
+    return bool(z3.is_true(z3.simplify(given)))
 
 
 def _value(solver: z3.Solver, term: z3.ExprRef) -> int:
@@ -140,12 +156,16 @@ def _at_most(term: z3.ExprRef, bound: int) -> z3.BoolRef:
 
 def smt2(obligation: Obligation) -> str:
     """The obligation as a self-contained SMT-LIB 2 script: unsat exactly when it holds."""
+    statement = obligation.formula.statement()
     printer = z3.Solver()
-    printer.add(*obligation.violation().assertions)
+    printer.add(*statement.violation)
     # The printer's first two lines are its own banner and an unknown status.
     body = str(printer.to_smt2()).split("\n", 2)[2]
+    # It numbers the terms that it names by all that the process made before.
+    numbers: dict[str, int] = {}
+    body = re.sub(r"(?<=[$?]x)\d+", lambda m: str(numbers.setdefault(m[0], len(numbers))), body)
     comment = "\n".join(f"; {line}" for line in obligation.claim.splitlines())
     return (
         f"; {obligation.id}\n{comment}\n; It holds exactly when this script is unsatisfiable.\n"
-        f"(set-info :smt-lib-version 2.6)\n(set-logic {obligation.logic})\n{body}"
+        f"(set-info :smt-lib-version 2.6)\n(set-logic {statement.logic})\n{body}"
     )

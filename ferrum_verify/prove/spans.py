@@ -9,18 +9,18 @@ certificate are the theory; ``divisibility`` says why.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import z3
 
-from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.counterexamples import Party, Side, SpanConstraint, SpanCounterexample
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.value_storage import states_are_bound_well
 from ferrum_verify.prove.checkpoint_ranges import copied_states, range_claims
-from ferrum_verify.prove.divisibility import LOGIC, Span, counted, permitted, refuses
-from ferrum_verify.prove.obligation import Obligation, Violation
+from ferrum_verify.prove.divisibility import LOGIC, Span, common, contained, counted, permitted
+from ferrum_verify.prove.obligation import Obligation, Statement, formula
 from ferrum_verify.prove.reachability import Limit, reach_claims
 from ferrum_verify.rules import checkpoint as rules
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.prove.obligation import Claims
     from ferrum_verify.reading.subject import Subject
-
-Side = Literal["prefix", "suffix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,25 +121,25 @@ def _scheduled(subject: Subject) -> Limit | None:
         tokens = subject.header.maximum_scheduled_tokens
     else:
         return None
-    name = f"the policy, which schedules {tokens:,} tokens in one step"
-    return Limit(tokens, name, ("maximum_scheduled_tokens",))
+    return Limit(tokens, Party("step", maximum_tokens=tokens), ("maximum_scheduled_tokens",))
 
 
 def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at: str) -> Claims:
     """The two claims that a merged constraint is exactly what all providers permit."""
-    spans = tuple(dict.fromkeys(each.on(side) for each in declared))
+    spans = tuple(sorted({each.on(side) for each in declared}))
     candidate = Span(merged.minimum_tokens, merged.alignment)
-    name = f"the merged {side} ({merged.minimum_tokens:,} or more tokens, by {merged.alignment:,})"
-    everyone = f"every provider's {side}"
-    key = (frozenset(spans), candidate)
+    merge = Party("merge").holding(side, SpanConstraint(*candidate))
+    name = merge.words
+    everyone = Party("every-provider").holding(side, common(spans))
     providers = tuple(dict.fromkeys(each.provider_id for each in declared))
 
     def first_to_refuse(values: tuple[int, ...]) -> SpanCounterexample | None:
         (tokens,) = values
         for each in declared:
             if not each.on(side).permits(tokens):
-                refusing = f"the {side} of provider {each.provider_id} in node {each.node_id}"
-                return SpanCounterexample(permitted_by=name, refused_by=refusing, tokens=tokens)
+                refusing = Party("provider", provider=each.provider_id, node=each.node_id)
+                own = SpanConstraint(*each.on(side))
+                return SpanCounterexample(merge, refusing.holding(side, own), tokens=tokens)
         return None
 
     yield Obligation(
@@ -149,11 +147,9 @@ def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at
         claim=f"Whatever count of tokens below 2^64 {name} permits, the {side} of each of the "
         f"{len(declared):,} selected providers permits.",
         names=(side, *providers),
-        logic=LOGIC,
         rule=rules.BOUNDARY_INTERSECTION,
         location=f"{at}/providers",
-        key=("merged-permits", *key),
-        violation=lambda: _too_lax(spans, candidate),
+        formula=formula(contained, (candidate,), spans, U64_MAX),
         message=lambda found: f"{name} permits {_count(found)}, which a provider refuses",
         witness=first_to_refuse,
     )
@@ -162,32 +158,12 @@ def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at
         claim=f"Whatever count of tokens below 2^64 the {side} of each of the {len(declared):,} "
         f"selected providers permits, {name} permits.",
         names=(side, *providers),
-        logic=LOGIC,
         rule=rules.BOUNDARY_INTERSECTION,
         location=f"{at}/providers",
-        key=("merged-refuses", *key),
-        violation=lambda: _too_strict(spans, candidate),
+        formula=formula(contained, spans, (candidate,), U64_MAX),
         message=lambda found: f"{name} refuses {_count(found)}, which every provider permits",
-        witness=lambda values: SpanCounterexample(
-            permitted_by=everyone, refused_by=name, tokens=values[0]
-        ),
+        witness=lambda values: SpanCounterexample(everyone, merge, tokens=values[0]),
     )
-
-
-def _too_lax(spans: Sequence[Span], merged: Span) -> Violation:
-    tokens = z3.Int("tokens")
-    division = permitted(tokens, [merged])
-    known = (division.quotient, division.multiple)
-    refused = z3.Or([refuses(tokens, span, known) for span in spans])
-    return Violation((*counted(tokens), *division.given, refused), (tokens,))
-
-
-def _too_strict(spans: Sequence[Span], merged: Span) -> Violation:
-    tokens = z3.Int("tokens")
-    division = permitted(tokens, spans)
-    known = (division.quotient, division.multiple)
-    refused = refuses(tokens, merged, known)
-    return Violation((*counted(tokens), *division.given, refused), (tokens,))
 
 
 def _count(found: object) -> str:
@@ -201,29 +177,15 @@ def refusal_claim(declared: Sequence[Declared], at: str) -> Obligation:
     Neither for a fresh sequence nor after tokens that were processed before, in any prompt of
     less than 2^64 tokens.
     """
-    prefixes = tuple(dict.fromkeys(each.prefix for each in declared))
-    suffixes = tuple(dict.fromkeys(each.suffix for each in declared))
 
-    def encode() -> Violation:
-        processed, prefix, suffix = z3.Ints("processed prefix suffix")
-        prompt = processed + prefix + suffix
-        return Violation(
-            (
-                *counted(prefix),
-                *counted(suffix),
-                *permitted(prefix, prefixes).given,
-                *permitted(suffix, suffixes).given,
-                processed >= 0,
-                prompt <= U64_MAX,
-            ),
-            (prompt, processed, prefix),
-        )
+    prefixes = tuple(sorted({each.prefix for each in declared}))
+    suffixes = tuple(sorted({each.suffix for each in declared}))
 
     def witness(values: tuple[int, ...]) -> SpanCounterexample:
         prompt, processed, prefix = values
         return SpanCounterexample(
-            permitted_by="every provider",
-            refused_by="the merge, which found no boundary",
+            Party("every-provider", common(prefixes), common(suffixes)),
+            Party("merge", maximum_tokens=0),
             processed=processed,
             boundary=processed + prefix,
             prompt=prompt,
@@ -234,11 +196,18 @@ def refusal_claim(declared: Sequence[Declared], at: str) -> Obligation:
         claim=f"No prompt of less than 2^64 tokens has a boundary that all {len(declared):,} "
         "selected providers permit.",
         names=tuple(dict.fromkeys(each.provider_id for each in declared)),
-        logic=LOGIC,
         rule=rules.BOUNDARY_INTERSECTION,
         location=f"{at}/providers",
-        key=("no-boundary", frozenset(prefixes), frozenset(suffixes)),
-        violation=encode,
-        message=lambda _: "the providers' boundaries were merged to none, and they have one",
+        formula=formula(have_no_boundary, prefixes, suffixes),
+        message="the providers' boundaries were merged to none, and they have one",
         witness=witness,
     )
+
+
+def have_no_boundary(prefixes: tuple[Span, ...], suffixes: tuple[Span, ...]) -> Statement:
+    """No prompt that fits u64 has a boundary that all prefixes and all suffixes permit."""
+    processed, prefix, suffix = z3.Ints("processed prefix suffix")
+    prompt = processed + prefix + suffix
+    boundary = z3.And(*permitted(prefix, prefixes).given, *permitted(suffix, suffixes).given)
+    given = (*counted(prefix), *counted(suffix), processed >= 0, prompt <= U64_MAX)
+    return Statement(LOGIC, z3.Not(boundary), given, least=(prompt, processed, prefix))

@@ -11,19 +11,23 @@ paths, in milliseconds where bit-vectors take minutes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import z3
 
+from ferrum_verify.prove.obligation import Statement
+
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Sequence
 
     from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.node import PlanNode
 
 LOGIC = "QF_IDL"
+
+Window: TypeAlias = tuple[tuple[int, ...], ...]
+"""Nodes that follow each other in plan order, each by the places in the window of those that it
+depends on: equal for repeated layers."""
 
 
 class PlanGraph:
@@ -34,12 +38,12 @@ class PlanGraph:
 
     def __init__(self, nodes: Sequence[FragmentNode | PlanNode]) -> None:
         self.names = [node.id for node in nodes]
-        position = {name: index for index, name in enumerate(self.names)}
+        self.position = {name: index for index, name in enumerate(self.names)}
         self.dependencies: list[tuple[int, ...]] = [
             tuple(
-                position[dependency]
+                self.position[dependency]
                 for dependency in node.dependencies
-                if position.get(dependency, index) < index
+                if self.position.get(dependency, index) < index
             )
             for index, node in enumerate(nodes)
         ]
@@ -48,49 +52,50 @@ class PlanGraph:
             for resource in dict.fromkeys(node.resources):
                 self.users.setdefault(resource, []).append(index)
 
-    def window(self, positions: Iterable[int]) -> Window:
-        """The nodes from the first to the last of the positions."""
-        wanted = sorted(set(positions))
-        return Window(self, wanted[0], wanted[-1])
-
-
-@dataclass(frozen=True)
-class Window:
-    """The nodes from ``first`` to ``last`` in plan order."""
-
-    graph: PlanGraph
-    first: int
-    last: int
-
-    @cached_property
-    def shape(self) -> Hashable:
-        """The window's dependencies, relative to its start: equal for repeated layers."""
-        first = self.first
+    def window(self, first: int, last: int) -> Window:
+        """The nodes from the first position to the last."""
         return tuple(
             tuple(sorted(earlier - first for earlier in earliers if earlier >= first))
-            for earliers in self.graph.dependencies[first : self.last + 1]
+            for earliers in self.dependencies[first : last + 1]
         )
 
-    def relative(self, positions: Iterable[int]) -> tuple[int, ...]:
-        """Positions relative to the window's start."""
-        return tuple(position - self.first for position in positions)
 
-    def start(self, position: int) -> z3.ArithRef:
-        """The time at which the node starts."""
-        return z3.Int(f"start_{position - self.first}")
+def stream(length: int) -> Window:
+    """Nodes that run one after the other, whatever they depend on."""
+    return tuple((place - 1,) if place else () for place in range(length))
 
-    def end(self, position: int) -> z3.ArithRef:
-        """The time at which the node ends."""
-        return z3.Int(f"end_{position - self.first}")
 
-    def schedule(self) -> list[z3.BoolRef]:
-        """Every node takes time, and starts no sooner than its dependencies end."""
-        given: list[z3.BoolRef] = []
-        for position in range(self.first, self.last + 1):
-            given.append(self.start(position) - self.end(position) <= -1)
-            given.extend(
-                self.end(earlier) - self.start(position) <= 0
-                for earlier in self.graph.dependencies[position]
-                if earlier >= self.first
-            )
-        return given
+def ends_before(window: Window) -> Statement:
+    """The first node of the window ends before the last one starts."""
+    starts, ends = _times(window)
+    return _in_every_schedule(window, starts, ends, ends[0] <= starts[-1])
+
+
+def never_together(window: Window, lefts: tuple[int, ...], rights: tuple[int, ...]) -> Statement:
+    """The last of the one users ends before the first of the others starts, or the reverse."""
+    starts, ends = _times(window)
+    together = z3.And(
+        z3.Or([starts[left] < ends[right] for left in lefts for right in rights]),
+        z3.Or([starts[right] < ends[left] for left in lefts for right in rights]),
+    )
+    return _in_every_schedule(window, starts, ends, z3.Not(together))
+
+
+def _times(window: Window) -> tuple[list[z3.ArithRef], list[z3.ArithRef]]:
+    """When each node starts, and when it ends."""
+    places = range(len(window))
+    return [z3.Int(f"start_{each}") for each in places], [z3.Int(f"end_{each}") for each in places]
+
+
+def _in_every_schedule(
+    window: Window, starts: list[z3.ArithRef], ends: list[z3.ArithRef], goal: z3.BoolRef
+) -> Statement:
+    """Given that every node takes time, and starts no sooner than its dependencies end."""
+    given: list[z3.BoolRef] = []
+    for earliers, start, end in zip(window, starts, ends, strict=True):
+        given.append(start - end <= -1)
+        given.extend(ends[earlier] - start <= 0 for earlier in earliers)
+    # Plan order, one node a tick.
+    ticks = [z3.IntVal(tick) for tick in range(len(window) + 1)]
+    example = (*zip(starts, ticks[:-1], strict=True), *zip(ends, ticks[1:], strict=True))
+    return Statement(LOGIC, goal, tuple(given), example=example)

@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from ferrum_verify.findings import Rule
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import printable
-from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES, admit, parse_json
-from ferrum_verify.reading.wire import LIMIT, NOT_JSON, UNREADABLE_FILE
+from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES, parse_json
+from ferrum_verify.reading.json_values import LIMIT, NOT_JSON, admit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +50,15 @@ class LoadedDocument:
     path: Path | None = field(default=None, compare=False)
     line: int = field(default=1, compare=False)
     seconds: float = field(default=0.0, compare=False)
+
+
+UNREADABLE_FILE = Rule(
+    id="wire.unreadable-file",
+    summary="The file can be opened, and its bytes read to the end.",
+    why="Nothing can be said about a plan that was never seen.",
+    fix="Check the path and its permissions; write a damaged archive again.",
+    source="a check of this verifier on its input",
+)
 
 
 def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
@@ -181,21 +191,18 @@ def _stem(name: str) -> str:
     return name.lower().removesuffix(".gz")
 
 
+_REASONS: dict[type[Exception], str] = {
+    FileNotFoundError: "There is no file {source}.",
+    IsADirectoryError: "{source} is a directory, not a file.",
+    PermissionError: "{source} may not be read.",
+    UnicodeEncodeError: "No file can have the name {source}: it holds half of a surrogate pair.",
+    gzip.BadGzipFile: "{source} is not a gzip archive.",
+    OSError: "{source} cannot be read{why}.",
+}
+
+
 def _reason(error: Exception, source: str) -> str:
-    match error:
-        case FileNotFoundError():
-            return f"There is no file {source}."
-        case IsADirectoryError():
-            return f"{source} is a directory, not a file."
-        case PermissionError():
-            return f"{source} may not be read."
-        case UnicodeEncodeError():
-            return f"No file can have the name {source}: it holds half of a surrogate pair."
-        case gzip.BadGzipFile():
-            return f"{source} is not a gzip archive."
-        case OSError(strerror=str(reason)):
-            return f"{source} cannot be read: {reason}."
-        case OSError():
-            return f"{source} cannot be read."
-        case _:
-            return f"The gzip archive {source} is damaged or cut short."
+    damaged = "The gzip archive {source} is damaged or cut short."
+    sentence = next((each for kind, each in _REASONS.items() if isinstance(error, kind)), damaged)
+    stated = getattr(error, "strerror", None)
+    return sentence.format(source=source, why="" if stated is None else f": {stated}")

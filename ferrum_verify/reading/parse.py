@@ -12,19 +12,22 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from ferrum_verify.documents.primitives import Version
-from ferrum_verify.findings import Finding, pointer
+from ferrum_verify.findings import DELETE, Example, Finding, Rule, pointer
+from ferrum_verify.reading.json_text import DUPLICATE_KEY
+from ferrum_verify.reading.json_values import LIMIT, NOT_JSON
 from ferrum_verify.reading.kinds import FORMS, detect, model_of, resemblance
+from ferrum_verify.reading.load import UNREADABLE_FILE
 from ferrum_verify.reading.parts import Parts, payload_of, readable_parts, sound_parts
 from ferrum_verify.reading.read_past import read_past, too_many_faults
 from ferrum_verify.reading.subject import Places, Subject
 from ferrum_verify.reading.validation import TooManyFaultsError, is_large, validated
-from ferrum_verify.reading.wire import LIMIT, NEWER_FIELD, SCHEMA_VERSION, UNKNOWN_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.reading.subject import Kind
 
+_FORMAT = "docs/format.md, «Wire rules»"
 MAXIMUM_ROWS = 65_536
 """Static and dynamic rows of one plan (seed 000, ``validate``)."""
 
@@ -33,6 +36,21 @@ MAXIMUM_NODES = 262_144
 
 KNOWN_SCHEMA = (5, 0)
 """The schema version of execution plans whose rules this package knows."""
+
+
+UNKNOWN_KIND = Rule(
+    id="wire.unknown-kind",
+    summary="The JSON value is a document of a known kind.",
+    why="A plan in another wrapping is not a plan that the engine would load.",
+    fix="Give an execution plan, a fragment, a memory plan, a planning problem, a bundle, a "
+    "program, a catalog or a policy; `ferrum-verify schema NAME` shows each one's form.",
+    source="docs/format.md, «Documents»",
+    example=Example("fragment", {"/nodes": DELETE, "/memory": DELETE}),
+)
+UNREADABLE = frozenset(
+    rule.id for rule in (UNREADABLE_FILE, NOT_JSON, DUPLICATE_KEY, LIMIT, UNKNOWN_KIND)
+)
+"""The rules whose findings leave no document to check."""
 
 
 def subject_of(value: Any) -> tuple[Subject | None, list[Finding]]:
@@ -140,6 +158,19 @@ def _length(value: Any, name: str) -> int:
     return len(held) if isinstance(held, list) else 0
 
 
+SCHEMA_VERSION = Rule(
+    id="wire.schema-version",
+    summary="The plan has schema version 5.0.",
+    why="Fields of another version may change what the known ones mean, so a plan that passes "
+    "all known checks may still be wrong.",
+    fix="Audit the plan with a release of this tool that knows the version.",
+    source=_FORMAT,
+    severity="warning",
+    undecided=True,
+    example=Example("bundle", {"/plan/payload/schema/minor": 1}),
+)
+
+
 def _newer_schema(kind: Kind, value: dict[str, Any], places: Places) -> Finding | None:
     schema = payload_of(kind, value).get("schema")
     if schema is None:
@@ -157,13 +188,26 @@ def _newer_schema(kind: Kind, value: dict[str, Any], places: Places) -> Finding 
     )
 
 
+NEWER_FIELD = Rule(
+    id="wire.newer-field",
+    summary="No pool has a `checkpoint_growth_ceiling_bytes`, which only newer engines write.",
+    why="The pool's totals then contain bytes that the known derivation does not account for; "
+    "whether they are right cannot be told.",
+    fix="Audit the plan with a release of this tool that knows the field.",
+    source="docs/format.md, «Wire rules» (optional fields of newer engines)",
+    severity="warning",
+    undecided=True,
+    example=Example("fragment", {"/memory/dynamic_pools/0/checkpoint_growth_ceiling_bytes": 4096}),
+)
+
+
 def _newer_fields(subject: Subject) -> Iterator[Finding]:
     if subject.memory is None:
         return
     for index, pool in enumerate(subject.memory.dynamic_pools):
         if pool.checkpoint_growth_ceiling_bytes:
             yield NEWER_FIELD.finding(
-                f"The pool {pool.pool_id} counts {pool.checkpoint_growth_ceiling_bytes:,} bytes "
+                f"The pool `{pool.pool_id}` counts {pool.checkpoint_growth_ceiling_bytes:,} bytes "
                 f"for the growth of checkpoints, which only newer engines derive.",
                 pointer(
                     subject.places.memory, "dynamic_pools", index, "checkpoint_growth_ceiling_bytes"

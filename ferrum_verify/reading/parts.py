@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
 from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.documents.memory_plan import MemoryPlan
 from ferrum_verify.documents.primitives import WireModel
+from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.reading.kinds import FORMS, model_of
 from ferrum_verify.reading.validation import sound
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.execution_plan import PlanHeader
     from ferrum_verify.documents.node import PlanNode
@@ -26,7 +29,7 @@ class Parts(TypedDict, total=False):
     """The parts of a subject; what is absent could not be read."""
 
     header: PlanHeader | None
-    nodes: tuple[FragmentNode, ...] | tuple[PlanNode, ...] | None
+    order: HappensBefore | None
     plan_nodes: tuple[PlanNode, ...] | None
     memory: MemoryPlan | None
     retained: frozenset[str]
@@ -50,31 +53,29 @@ def sound_parts(kind: Kind, document: Any) -> Parts:
             values = payload.retained_completion_values
             return {
                 "header": payload,
-                "nodes": payload.nodes,
+                "order": HappensBefore(payload.nodes),
                 "plan_nodes": payload.nodes,
                 "memory": payload.memory,
                 "retained": frozenset(value.resource_id for value in values),
             }
         case "fragment":
             return {
-                "nodes": document.nodes,
+                "order": HappensBefore(document.nodes),
                 "memory": document.memory,
                 "retained": frozenset(document.retained_completion_resources),
             }
         case "problem":
             return {
                 "problem": document,
-                "nodes": document.nodes,
+                "order": HappensBefore(document.nodes),
                 "retained": frozenset(document.retained_completion_resources),
             }
         case "memory-plan":
             return {"memory": document}
-        case "program":
-            return {"program": document}
-        case "catalog":
-            return {"catalog": document}
-        case "policy":
-            return {"policy": document}
+        case "program" | "catalog" | "policy":
+            parts = {}
+            parts[kind] = document
+            return parts
 
 
 def readable_parts(kind: Kind, document: dict[str, Any]) -> Parts:
@@ -89,7 +90,7 @@ def readable_parts(kind: Kind, document: dict[str, Any]) -> Parts:
         case "execution-plan":
             return _readable_plan(document)
         case "fragment" | "problem":
-            parts = {"nodes": _all_sound(FragmentNode, document.get("nodes"))}
+            parts = {"order": _order(_all_sound(FragmentNode, document.get("nodes")))}
             if kind == "fragment":
                 parts["memory"] = sound(MemoryPlan, document.get("memory"))
             return _with_retained(parts, document.get("retained_completion_resources", []))
@@ -109,6 +110,7 @@ def payload_of(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _readable_plan(plan: dict[str, Any]) -> Parts:
+    # A faulty fragment needs none of a full plan's models: see ``kinds``.
     from ferrum_verify.documents.execution_plan import PlanHeader  # noqa: PLC0415
     from ferrum_verify.documents.node import PlanNode  # noqa: PLC0415
 
@@ -121,7 +123,7 @@ def _readable_plan(plan: dict[str, Any]) -> Parts:
         retained = [_object(value).get("resource_id") for value in retained]
     parts: Parts = {
         "header": sound(PlanHeader, header),
-        "nodes": _all_sound(FragmentNode, nodes) if plan_nodes is None else plan_nodes,
+        "order": _order(plan_nodes or _all_sound(FragmentNode, nodes)),
         "plan_nodes": plan_nodes,
         "memory": sound(MemoryPlan, payload.get("memory")),
     }
@@ -134,8 +136,12 @@ def _with_retained(parts: Parts, retained: Any) -> Parts:
     if isinstance(retained, list) and all(isinstance(name, str) for name in retained):
         parts["retained"] = frozenset(retained)
     else:
-        parts["nodes"] = parts["plan_nodes"] = None
+        parts["order"] = parts["plan_nodes"] = None
     return parts
+
+
+def _order(nodes: Sequence[FragmentNode | PlanNode] | None) -> HappensBefore | None:
+    return None if nodes is None else HappensBefore(nodes)
 
 
 def _source(kind: Kind, bundle: dict[str, Any]) -> WireModel | None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.findings import Example, Rule
 from ferrum_verify.reading import validation
 from ferrum_verify.reading.validation import validated
-from ferrum_verify.reading.wire import TOO_MANY_FAULTS
 from ferrum_verify.reading.wire_faults import WireFault, wire_faults
 from ferrum_verify.reading.wire_findings import finding_of
 
@@ -62,6 +62,17 @@ def read_past(
         if read is not None:
             return document, list(findings.values()), read
     return document, list(findings.values()), None
+
+
+TOO_MANY_FAULTS = Rule(
+    id="wire.too-many-faults",
+    summary="The document departs from its form in so few places that each can be listed.",
+    why="Such a document was not written by the engine: a list of all its faults would help "
+    "nobody, and making it could exhaust the host.",
+    fix="Correct what writes the document; all its faults most likely have one cause.",
+    source="docs/format.md, «Wire rules»",
+    example=Example("fragment", {"/memory": dict.fromkeys(map(str, range(20_001)), 0)}),
+)
 
 
 def too_many_faults() -> Finding:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.execution_plan import PlanHeader
     from ferrum_verify.documents.fragment_node import FragmentNode
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.policy import RuntimePolicy
     from ferrum_verify.documents.problem import PlanningProblem
     from ferrum_verify.documents.program import ModelProgram
+    from ferrum_verify.plan.order import HappensBefore
 
 Kind = Literal[
     "execution-plan",
@@ -49,16 +52,16 @@ class Places:
 class Subject:
     """One document, ready to be checked.
 
-    ``nodes`` is what the graph rules read; ``plan_nodes`` are the same nodes in full, where
-    the document is an execution plan. ``raw`` holds the JSON values of the parts named
-    ``plan``, ``program``, ``catalog`` and ``policy``, whose hashes are recomputed.
+    ``order`` is that of its nodes, made once for all that ask; ``plan_nodes`` are the same nodes
+    in full, where the document is an execution plan. ``raw`` holds the JSON values of the parts
+    named ``plan``, ``program``, ``catalog`` and ``policy``, whose hashes are recomputed.
     ``retained`` are the resources that completion values keep past the terminal fence.
     """
 
     kind: Kind
     places: Places
     raw: dict[str, Any]
-    nodes: tuple[FragmentNode | PlanNode, ...] | None = None
+    order: HappensBefore | None = None
     plan_nodes: tuple[PlanNode, ...] | None = None
     header: PlanHeader | None = None
     memory: MemoryPlan | None = None
@@ -69,6 +72,6 @@ class Subject:
     policy: RuntimePolicy | None = None
 
     @property
-    def is_full_plan(self) -> bool:
-        """Whether the execution-plan rules apply, not only those of a fragment."""
-        return self.kind in ("execution-plan", "bundle")
+    def nodes(self) -> Sequence[FragmentNode | PlanNode] | None:
+        """The nodes in plan order, as the graph rules read them."""
+        return None if self.order is None else self.order.nodes

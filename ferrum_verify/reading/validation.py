@@ -1,9 +1,10 @@
 """Holding a document to its model, in bounded time and memory however large and wrong it is.
 
-Pydantic collects every error before it reports any: a list of millions of empty objects would
-give gigabytes of them. A large document is therefore first held to a form of its model that
-stops at the first faulty member of each list, which costs a sound document nothing; only where
-that fails are faults collected, row by row and up to a limit.
+Pydantic collects every error before it reports any, at 400 bytes each: the five million empty
+nodes that 16 MiB can hold would take 6 GiB, where an audit may take 1. A large document is
+therefore first held to a form of its model that stops at the first faulty member of each list,
+which costs a sound document nothing; only where that fails are faults collected, row by row and
+up to a limit.
 """
 
 from __future__ import annotations

@@ -7,43 +7,23 @@ to, and what stands there; its location is a pointer that resolves in the docume
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ferrum_verify.documents.primitives import U16_MAX, U32_MAX, U64_MAX
-from ferrum_verify.findings import pointer
+from ferrum_verify.findings import DELETE, Example, Rule, pointer
 from ferrum_verify.findings.wording import LONG_NUMBER, quoted
 from ferrum_verify.reading.checkpoint_wire import declaration_finding
-from ferrum_verify.reading.wire import (
-    CONTRACT_VERSION,
-    FINGERPRINT,
-    IDENTITY,
-    MISSING_FIELD,
-    OVERLAPPING_INPUTS,
-    RANGE,
-    SPAN,
-    TYPE,
-    U128,
-    UNKNOWN_FIELD,
-    UNKNOWN_VARIANT,
-)
 
 if TYPE_CHECKING:
-    from ferrum_verify.findings import Finding, Rule
+    from collections.abc import Callable
+
+    from ferrum_verify.findings import Finding
     from ferrum_verify.reading.wire_faults import WireFault
 
-_WIDTHS = {U16_MAX: "u16", U32_MAX: "u32", U64_MAX: "u64"}
+    _Judged: TypeAlias = tuple[Rule, str]
 
-_EXPECTED_TYPES = {
-    "int_type": "an integer",
-    "int_from_float": "an integer",
-    "string_type": "a text",
-    "bool_type": "true or false",
-    "tuple_type": "a list",
-    "list_type": "a list",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "model_attributes_type": "an object",
-}
+_FORMAT = "docs/format.md, «Wire rules»"
+_MEMORY_WIRE = "seed 000, `MemoryPlanWire` (`deny_unknown_fields`); docs/format.md, «Wire rules»"
 
 
 def finding_of(fault: WireFault, base: str = "") -> Finding:
@@ -51,71 +31,115 @@ def finding_of(fault: WireFault, base: str = "") -> Finding:
     declared = declaration_finding(fault)
     if declared is not None:
         return replace(declared, location=base + declared.location)
-    rule, sentence = _judge(fault)
+    rule, sentence = _JUDGES.get(fault.type, _wrong_type)(fault, _place(fault))
     return rule.finding(sentence, pointer(base, *fault.steps))
 
 
-def _judge(fault: WireFault) -> tuple[Rule, str]:
-    where = _place(fault)
+UNKNOWN_FIELD = Rule(
+    id="wire.unknown-field",
+    summary="An object has only the fields of its kind.",
+    why="A field that the engine does not know could carry a meaning that it would ignore, so "
+    "it refuses the document instead.",
+    fix="Remove the field, or correct its spelling.",
+    source=_MEMORY_WIRE,
+    example=Example("fragment", {"/memory/comment": "made by hand"}),
+)
+
+
+def _unknown_field(_: WireFault, where: str) -> _Judged:
+    return UNKNOWN_FIELD, f"{where} is no field that the engine knows."
+
+
+MISSING_FIELD = Rule(
+    id="wire.missing-field",
+    summary="An object has every field of its kind.",
+    why="The engine assumes no defaults: a plan states every number that it was derived from.",
+    fix="Add the field; `null` is written where nothing stands.",
+    source=_MEMORY_WIRE,
+    example=Example("fragment", {"/memory/reserve_bytes": DELETE}),
+)
+
+
+def _missing_field(_: WireFault, where: str) -> _Judged:
+    return MISSING_FIELD, f"{where} is missing."
+
+
+_WIDTHS = {U16_MAX: "u16", U32_MAX: "u32", U64_MAX: "u64"}
+RANGE = Rule(
+    id="wire.range",
+    summary="A number lies within its field's unsigned range.",
+    why="Byte counts are u64, sequence and instance counts u32, version numbers u16: a larger "
+    "or negative number has no representation in the engine.",
+    fix="Write a number that the field can hold.",
+    source=_FORMAT,
+    example=Example("fragment", {"/memory/reserve_bytes": -1}),
+)
+
+
+def _too_small(fault: WireFault, where: str) -> _Judged:
+    least = fault.context["ge"]
+    return RANGE, f"{where} is {quoted(fault.value)}, where the least value is {least}."
+
+
+def _too_large(fault: WireFault, where: str) -> _Judged:
+    largest = fault.context["le"]
+    width = f" ({_WIDTHS[largest]})" if largest in _WIDTHS else ""
+    return (
+        RANGE,
+        f"{where} is {quoted(fault.value)}, where the largest value is {largest}{width}.",
+    )
+
+
+FINGERPRINT = Rule(
+    id="wire.fingerprint",
+    summary="A fingerprint is 64 lowercase hex digits.",
+    why="Fingerprints are compared as text, so another spelling of the same hash is a mismatch.",
+    fix="Write the SHA-256 in lowercase hex.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/payload/program_fingerprint": "deadbeef"}),
+)
+IDENTITY = Rule(
+    id="wire.identity",
+    summary="A name is 1 to 160 ASCII letters, digits and `. _ - : /`.",
+    why="Names are hashed and compared byte by byte; only this alphabet reads the same in every "
+    "program.",
+    fix="Rename the thing, everywhere it is referred to.",
+    source=_FORMAT,
+    example=Example("fragment", {"/nodes/0/id": "attention layer 0"}),
+)
+
+
+def _wrong_pattern(fault: WireFault, where: str) -> _Judged:
     actual = quoted(fault.value)
-    match fault.type:
-        case "extra_forbidden":
-            return UNKNOWN_FIELD, f"{where} is no field that the engine knows."
-        case "missing":
-            return MISSING_FIELD, f"{where} is missing."
-        case "greater_than_equal":
-            return RANGE, f"{where} is {actual}, where the least value is {fault.context['ge']}."
-        case "less_than_equal":
-            largest = fault.context["le"]
-            width = f" ({_WIDTHS[largest]})" if largest in _WIDTHS else ""
-            return RANGE, f"{where} is {actual}, where the largest value is {largest}{width}."
-        case "string_pattern_mismatch":
-            if "0-9a-f" in str(fault.context.get("pattern")):
-                return (
-                    FINGERPRINT,
-                    f"{where} is {actual}, where a fingerprint has 64 lowercase hex digits.",
-                )
-            return (
-                IDENTITY,
-                f"{where} is {actual}, where a name has 1 to 160 letters, digits and . _ - : / "
-                f"of ASCII.",
-            )
-        case "literal_error" | "union_tag_invalid":
-            return (
-                UNKNOWN_VARIANT,
-                f"{where} is {_variant(fault)}, where only {_choices(fault.context)} "
-                f"{'is' if _is_single(fault.context) else 'are'} known.",
-            )
-        case "union_tag_not_found":
-            return TYPE, f"{where} is {actual}, where a text or an object with one key belongs."
-        case "u128_text" | "u128_range":
-            return (
-                U128,
-                f"{where} is {_number_or_text(fault.value)}, where a number below 2^128 belongs "
-                f"as text, in its shortest decimal form.",
-            )
-        case "contract_version":
-            return CONTRACT_VERSION, f"{where} has another contract version than 1.0."
-        case "span_overflow":
-            return SPAN, f"The smallest count of tokens that {where} permits passes u64."
-        case "boundary_overflow":
-            return SPAN, f"The smallest prefix and suffix that {where} permits pass u64 together."
-        case "inputs_overlap":
-            return (
-                OVERLAPPING_INPUTS,
-                f"{where} names one input as two of token, conditioning and output-only input.",
-            )
-    expected = _EXPECTED_TYPES.get(fault.type)
-    if expected is None:
-        return TYPE, f"{where} is {_number_or_text(fault.value)}, which cannot stand there."
-    return TYPE, f"{where} is {_number_or_text(fault.value)}, where {expected} belongs."
+    if "0-9a-f" in str(fault.context.get("pattern")):
+        return (
+            FINGERPRINT,
+            f"{where} is {actual}, where a fingerprint has 64 lowercase hex digits.",
+        )
+    return (
+        IDENTITY,
+        f"{where} is {actual}, where a name has 1 to 160 letters, digits and . _ - : / of ASCII.",
+    )
 
 
-def _place(fault: WireFault) -> str:
-    if not fault.field:
-        return f"The object {fault.holder}" if fault.holder else "The document"
-    of = f" of {fault.holder}" if fault.holder else ""
-    return f"The field {fault.field}{of}"
+UNKNOWN_VARIANT = Rule(
+    id="wire.unknown-variant",
+    summary="An enum has one of the values that the engine knows.",
+    why="The engine cannot run a mode, usage or layout that it has no code for.",
+    fix="Use one of the values that the message lists.",
+    source=_FORMAT,
+    example=Example("fragment", {"/memory/invocation_liveness_mode": "best_effort"}),
+)
+
+
+def _unknown_variant(fault: WireFault, where: str) -> _Judged:
+    choices = str(fault.context.get("expected_tags") or fault.context.get("expected", ""))
+    choices = choices.replace("'", '"')
+    is_single = "," not in choices and " or " not in choices
+    return (
+        UNKNOWN_VARIANT,
+        f"{where} is {_variant(fault)}, where only {choices} {'is' if is_single else 'are'} known.",
+    )
 
 
 def _variant(fault: WireFault) -> str:
@@ -125,13 +149,127 @@ def _variant(fault: WireFault) -> str:
     return _number_or_text(fault.value)
 
 
-def _choices(context: dict[str, Any]) -> str:
-    return str(context.get("expected_tags") or context.get("expected", "")).replace("'", '"')
+U128 = Rule(
+    id="wire.u128",
+    summary="A 128-bit total is a string with the number's shortest decimal form.",
+    why="JSON numbers beyond 2^53 do not survive every reader, so totals of that size are text, "
+    "and have exactly one spelling because they are hashed.",
+    fix="Write the number in quotes, without sign or leading zeros.",
+    source="seed 000, `CanonicalU128`; docs/format.md, «Wire rules»",
+    example=Example("fragment", {"/memory/theoretical_ceiling_bytes": 1167232}),
+)
 
 
-def _is_single(context: dict[str, Any]) -> bool:
-    choices = _choices(context)
-    return "," not in choices and " or " not in choices
+def _wrong_u128(fault: WireFault, where: str) -> _Judged:
+    return (
+        U128,
+        f"{where} is {_number_or_text(fault.value)}, where a number below 2^128 belongs as text, "
+        "in its shortest decimal form.",
+    )
+
+
+CONTRACT_VERSION = Rule(
+    id="wire.contract-version",
+    summary="A checkpoint declaration has contract version 1.0.",
+    why="What a newer contract promises is unknown; restoring a state under it could corrupt it.",
+    fix="Declare version 1.0, or declare the checkpoint `unsupported`.",
+    source="docs/format.md, «Sequence checkpoints»",
+    example=Example("program", {"/checkpoint_inputs/contract_version/major": 2}),
+)
+
+
+def _wrong_contract_version(_: WireFault, where: str) -> _Judged:
+    return CONTRACT_VERSION, f"{where} has another contract version than 1.0."
+
+
+_PREFIX = "/providers/operation.embed/0/checkpoint_capability/completed_boundary/boundaries/prefix"
+SPAN = Rule(
+    id="wire.span",
+    summary="A boundary constraint permits some count of tokens that fits 64 bits.",
+    why="A span whose smallest legal length overflows can never be met by a prompt.",
+    fix="Lower the minimum or the alignment of the prefix or the suffix.",
+    source="docs/format.md, «Sequence checkpoints»",
+    example=Example("catalog", {f"{_PREFIX}/minimum_tokens": 2**64 - 1, f"{_PREFIX}/alignment": 2}),
+)
+
+
+def _span_overflow(_: WireFault, where: str) -> _Judged:
+    return SPAN, f"The smallest count of tokens that {where} permits passes u64."
+
+
+def _boundary_overflow(_: WireFault, where: str) -> _Judged:
+    return SPAN, f"The smallest prefix and suffix that {where} permits pass u64 together."
+
+
+OVERLAPPING_INPUTS = Rule(
+    id="wire.overlapping-inputs",
+    summary="An input is declared as one of token, conditioning and output-only input.",
+    why="Whether the input must be captured with a checkpoint would be contradictory.",
+    fix="Name each input once.",
+    source="docs/format.md, «Sequence checkpoints»",
+    example=Example("program", {"/checkpoint_inputs/conditioning_inputs": ["value.bias"]}),
+)
+
+
+def _overlapping_inputs(_: WireFault, where: str) -> _Judged:
+    return (
+        OVERLAPPING_INPUTS,
+        f"{where} names one input as two of token, conditioning and output-only input.",
+    )
+
+
+_EXPECTED = {
+    "int_type": "an integer",
+    "int_from_float": "an integer",
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "union_tag_not_found": "a text or an object with one key",
+}
+TYPE = Rule(
+    id="wire.type",
+    summary="A value has its field's JSON type.",
+    why='The engine\'s reader converts nothing: 48.0, the text "48" and `true` are no numbers '
+    "to it, and the whole document is refused.",
+    fix="Write the value in the field's own type.",
+    source=_MEMORY_WIRE,
+    example=Example("fragment", {"/memory/reserve_bytes": "8192"}),
+)
+
+
+def _wrong_type(fault: WireFault, where: str) -> _Judged:
+    expected = _EXPECTED.get(fault.type)
+    belongs = "which cannot stand there" if expected is None else f"where {expected} belongs"
+    return TYPE, f"{where} is {_number_or_text(fault.value)}, {belongs}."
+
+
+_JUDGES: dict[str, Callable[[WireFault, str], _Judged]] = {
+    "extra_forbidden": _unknown_field,
+    "missing": _missing_field,
+    "greater_than_equal": _too_small,
+    "less_than_equal": _too_large,
+    "string_pattern_mismatch": _wrong_pattern,
+    "literal_error": _unknown_variant,
+    "union_tag_invalid": _unknown_variant,
+    "u128_text": _wrong_u128,
+    "u128_range": _wrong_u128,
+    "contract_version": _wrong_contract_version,
+    "span_overflow": _span_overflow,
+    "boundary_overflow": _boundary_overflow,
+    "inputs_overlap": _overlapping_inputs,
+}
+"""How each of pydantic's error types, and of those that the models raise, is put in words."""
+
+
+def _place(fault: WireFault) -> str:
+    if not fault.field:
+        return f"The object `{fault.holder}`" if fault.holder else "The document"
+    of = f" of `{fault.holder}`" if fault.holder else ""
+    return f"The field `{fault.field}`{of}"
 
 
 def _number_or_text(value: Any) -> str:

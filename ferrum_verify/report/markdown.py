@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.findings.wording import compared_values, plural, printable, sentence
 from ferrum_verify.report.locations import regions_of
-from ferrum_verify.report.tally import label_of, tally, tally_text, urgency
+from ferrum_verify.report.tally import formula_count, label_of, tally, tally_text, urgency
 from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _proved(document: DocumentReport) -> str:
     claims = document.obligations
     if claims is None:
         return "-"
-    return f"{claims.proved:,} of {claims.proved + claims.refuted + claims.undecided:,}"
+    return f"{claims.proved:,} of {claims.claims:,}{formula_count(claims)}"
 
 
 def _fold(document: DocumentReport, items: list[str]) -> str:

@@ -6,7 +6,7 @@ computed is left out of it, never ``null``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ferrum_verify.version import __version__
@@ -14,6 +14,8 @@ from ferrum_verify.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+    import networkx as nx
 
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.documents.catalog import CapabilityCatalog
@@ -32,22 +34,31 @@ EXIT_STATUS: dict[Verdict, int] = {"unreadable": 2, "violated": 1, "undecided": 
 
 @dataclass(frozen=True, slots=True)
 class Obligations:
-    """How many of the claims that were put to the solver it proved, refuted or left open."""
+    """What came of the claims about a document, and how many formulas they came to.
+
+    A ``vacuous`` claim assumes what nothing can meet. ``formulas`` are those that were put to the
+    solver: many claims are one formula up to renaming, which is decided once.
+    """
 
     proved: int = 0
     refuted: int = 0
     undecided: int = 0
+    vacuous: int = 0
+    formulas: int = 0
 
     def __add__(self, other: Obligations) -> Obligations:
         return Obligations(
-            self.proved + other.proved,
-            self.refuted + other.refuted,
-            self.undecided + other.undecided,
+            *(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True))
         )
+
+    @property
+    def claims(self) -> int:
+        """How many claims there were."""
+        return self.proved + self.refuted + self.undecided + self.vacuous
 
     def to_wire(self) -> dict[str, Any]:
         """The counts as JSON."""
-        return {"proved": self.proved, "refuted": self.refuted, "undecided": self.undecided}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +100,6 @@ class Comparison:
 
     base: str
     head: str
-    base_catalog: CapabilityCatalog
     head_catalog: CapabilityCatalog
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None
@@ -119,6 +129,17 @@ class DocumentReport:
     path: Path | None = field(default=None, repr=False, compare=False)
     line: int = field(default=1, repr=False, compare=False)
     comparison: Comparison | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def graph(self) -> nx.DiGraph[str] | None:
+        """The document's nodes, with an edge from each dependency to what waits for it.
+
+        A node's ``position`` is its place in plan order, and ``resources`` are the ids that it
+        lists, parted by spaces. None where the document has no nodes that could be read. The
+        graph is made when it is first asked for, and is not in the JSON.
+        """
+        order = None if self.subject is None else self.subject.order
+        return None if order is None else order.graph
 
     def to_wire(self) -> dict[str, Any]:
         """The document's part of the JSON report."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING
 
+from ferrum_verify.derive.liveness import peak_bytes
+from ferrum_verify.derive.reusable import step_slot_bytes
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.plan.sizes import maximal_shape, request_bytes
+from ferrum_verify.plan.sizes import maximum_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from ferrum_verify.documents.memory_plan import DynamicPool, MemoryPlan
 
@@ -38,8 +39,8 @@ def pool_summaries(memory: MemoryPlan) -> list[PoolSummary]:
     largest: dict[str, int] = {}
     for descriptor in memory.dynamic_descriptors:
         try:
-            size = request_bytes(descriptor, maximal_shape(descriptor.demand))
-        except (SizeError, IndexError):
+            size = maximum_bytes(descriptor)
+        except SizeError:
             continue
         largest[descriptor.base_resource_id] = size
     return [_summary(pool, largest) for pool in memory.dynamic_pools]
@@ -49,11 +50,14 @@ def _summary(pool: DynamicPool, largest: Mapping[str, int]) -> PoolSummary:
     provisioning = pool.provisioning
     saved: int | None
     try:
-        saved = sum(_reused(slot.resource_ids, largest) for slot in pool.step_resource_slots)
+        slots = [slot for slot in pool.step_resource_slots if slot.resource_ids]
+        saved = sum(largest[name] for slot in slots for name in slot.resource_ids)
+        saved -= step_slot_bytes(slots, largest)
         if pool.invocation_liveness_mode == "total_order_reuse":
-            rows = [row.resource_ids for row in pool.invocation_liveness]
-            saved += sum(largest[name] for name in set(chain.from_iterable(rows)))
-            saved -= max((sum(largest[name] for name in row) for row in rows), default=0)
+            rows = pool.invocation_liveness
+            used = {name for row in rows for name in row.resource_ids}
+            saved += sum(largest[name] for name in used)
+            saved -= peak_bytes(pool.invocation_liveness_mode, rows, largest)
     except KeyError:
         saved = None
     return PoolSummary(
@@ -64,8 +68,3 @@ def _summary(pool: DynamicPool, largest: Mapping[str, int]) -> PoolSummary:
         resident=(provisioning.minimum_resident_bytes, provisioning.maximum_resident_bytes),
         saved=saved,
     )
-
-
-def _reused(members: Iterable[str], largest: Mapping[str, int]) -> int:
-    sizes = [largest[name] for name in members]
-    return sum(sizes) - max(sizes, default=0)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, get_args
 
-from ferrum_verify.counterexamples import Execution
+from ferrum_verify.counterexamples import SIDES, Execution
+from ferrum_verify.counterexamples.parties import PartyKind
 from ferrum_verify.findings import Family, Judgment, Severity
 from ferrum_verify.reading.subject import Kind
-from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS
+from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS, Obligations
 
 _COUNT = {"type": "integer", "minimum": 0}
 _TEXT = {"type": "string"}
 _FLAG = {"type": "boolean"}
+_POINTER = {"type": "string", "pattern": "^(/.*)?$"}
 
 
 def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -35,7 +38,16 @@ def _counterexample() -> dict[str, Any]:
     shape = _object({"sequences": _COUNT, "tokens": _COUNT, "pages": _COUNT})
     use = _object({"resource": _TEXT, "node": _TEXT})
     extent = _object({"resource": _TEXT, "start": _COUNT, "end": _COUNT})
-    judges = {"permitted_by": _TEXT, "refused_by": _TEXT}
+    counts = _object({"minimum_tokens": _COUNT, "alignment": _COUNT})
+    party = _object(
+        {"by": _one_of(*get_args(PartyKind))},
+        dict.fromkeys(SIDES, counts)
+        | {"maximum_tokens": _COUNT}
+        | dict.fromkeys(("operation", "provider", "node", "state"), _TEXT),
+    )
+    judges = dict.fromkeys(("permitted", "refused"), party)
+    judges |= dict.fromkeys(("permitted_by", "refused_by"), _TEXT)
+    at_shape = {"kind": {"const": "shape"}, "shape": shape}
     return {
         "oneOf": [
             _object(
@@ -56,10 +68,8 @@ def _counterexample() -> dict[str, Any]:
                     "byte": _COUNT,
                 }
             ),
-            _object(
-                {"kind": {"const": "shape"}, "shape": shape},
-                {"bytes": _COUNT, "limit": _COUNT, "overflow": {"const": True}},
-            ),
+            _object(at_shape | {"bytes": _COUNT, "limit": _COUNT, "limit_from": _POINTER}),
+            _object(at_shape | {"overflow": {"const": True}}),
             _object({"kind": {"const": "span"}, "tokens": _COUNT} | judges),
             _object(
                 {"kind": {"const": "span"}}
@@ -79,7 +89,7 @@ def report_schema() -> dict[str, Any]:
             "judgment": _one_of(*get_args(Judgment)),
             "severity": _one_of(*get_args(Severity)),
             "message": _TEXT,
-            "location": {"type": "string", "pattern": "^(/.*)?$"},
+            "location": _POINTER,
         },
         {"expected": {}, "actual": {}, "counterexample": {"$ref": "#/$defs/counterexample"}},
     )
@@ -108,7 +118,9 @@ def report_schema() -> dict[str, Any]:
         },
         {
             "kind": _one_of(*get_args(Kind)),
-            "obligations": _object(dict.fromkeys(("proved", "refuted", "undecided"), _COUNT)),
+            "obligations": _object(
+                dict.fromkeys((each.name for each in fields(Obligations)), _COUNT)
+            ),
         },
     )
     whole = _object(

@@ -1,4 +1,4 @@
-"""How findings are counted and called: errors, warnings, notes and open questions."""
+"""How findings and claims are counted and called."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ferrum_verify.findings import Finding
+    from ferrum_verify.report.model import Obligations
 
 Label = Literal["error", "warning", "note", "undecided"]
 
@@ -42,6 +43,21 @@ def tally_text(findings: Iterable[Finding]) -> str:
     counts = tally(findings)
     words = [plural(count, _NOUNS[label]) for label, count in counts.items() if count]
     return ", ".join(words) or "no findings"
+
+
+def claim_counts(claims: Obligations) -> list[str]:
+    """What came of the claims in words: "2,040 claims proved (89 formulas)", "1 refuted"."""
+    others = ("refuted", "undecided", "vacuous")
+    counts = {outcome: getattr(claims, outcome) for outcome in others}
+    return [
+        f"{plural(claims.proved, 'claim')} proved{formula_count(claims)}",
+        *(f"{count:,} {outcome}" for outcome, count in counts.items() if count),
+    ]
+
+
+def formula_count(claims: Obligations) -> str:
+    """The formulas behind the claims, as they follow a number: " (89 formulas)"."""
+    return f" ({plural(claims.formulas, 'formula')})" if claims.formulas else ""
 
 
 def urgency(finding: Finding) -> int:

@@ -21,6 +21,7 @@ from ferrum_verify.findings.wording import (
 from ferrum_verify.report.headroom import headroom
 from ferrum_verify.report.pools import pool_summaries
 from ferrum_verify.report.sheet import Sheet
+from ferrum_verify.report.tally import claim_counts
 from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:
@@ -115,12 +116,7 @@ def _facts(document: DocumentReport) -> str:
         if document.kind is not None:
             facts.append("nothing was put to the solver")
     else:
-        claims = document.obligations
-        facts.append(f"{plural(claims.proved, 'claim')} proved")
-        if claims.refuted:
-            facts.append(f"{claims.refuted:,} refuted")
-        if claims.undecided:
-            facts.append(f"{claims.undecided:,} undecided")
+        facts += claim_counts(document.obligations)
     seconds = sum(document.timings.values())
     if seconds:
         facts.append(f"{seconds:.2f} s")

@@ -22,50 +22,7 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.subject import Subject
     from ferrum_verify.rules.value_uses import Value
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (values)"
-_ALIAS = "/plan/payload/nodes/3/exact_aliases/0"
-
-FALSE = Rule(
-    id="value.false-alias",
-    summary="An exact alias that a node claims is none.",
-    why="An alias lets one value overwrite another. Where it is false, the engine takes the "
-    "output's bytes for the input's, or lets a node destroy what others still read.",
-    fix="Name an output and an input of the node as they are bound, both activations with equal "
-    "storage, with the kind and the input that the output's alias policy says; else drop it.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example("bundle", {f"{_ALIAS}/input_ordinal": 1}),
-)
-MISSING = Rule(
-    id="value.missing-alias",
-    summary="An output must take an input's bytes, and the node states no exact alias for it.",
-    why="A kernel that updates its input in place leaves its output where the input is; the next "
-    "node would read bytes that nobody wrote.",
-    fix="State the exact alias, and bind both values to the same bytes.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example("bundle", {"/plan/payload/nodes/3/exact_aliases": []}),
-)
-ORDER = Rule(
-    id="value.alias-order",
-    summary="The exact aliases of a node do not strictly ascend by output.",
-    why="The list is a set; in any other order the same aliases have a second hash, and an output "
-    "that stands twice takes two inputs' bytes.",
-    fix="Sort the aliases by output ordinal, each output once.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            "/plan/payload/nodes/3/exact_aliases/-": {
-                "output_value_id": "value.residual",
-                "output_ordinal": 0,
-                "input_value_id": "value.hidden",
-                "input_ordinal": 0,
-                "kind": "must_alias",
-            }
-        },
-    ),
-)
+_FORMAT = "docs/format.md, «Values»"
 
 
 class AliasClasses:
@@ -131,6 +88,50 @@ class AliasClasses:
         return self._groups[value_id]
 
 
+_ALIAS = "/plan/payload/nodes/3/exact_aliases/0"
+FALSE = Rule(
+    id="value.false-alias",
+    summary="An exact alias that a node claims is one.",
+    why="An alias lets one value overwrite another. Where it is false, the engine takes the "
+    "output's bytes for the input's, or lets a node destroy what others still read.",
+    fix="Name an output and an input of the node as they are bound, both activations with equal "
+    "storage, with the kind and the input that the output's alias policy says; else drop it.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle", {f"{_ALIAS}/input_ordinal": 1}),
+)
+MISSING = Rule(
+    id="value.missing-alias",
+    summary="A node states an exact alias for each output that must take an input's bytes.",
+    why="A kernel that updates its input in place leaves its output where the input is; the next "
+    "node would read bytes that nobody wrote.",
+    fix="State the exact alias, and bind both values to the same bytes.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle", {"/plan/payload/nodes/3/exact_aliases": []}),
+)
+ORDER = Rule(
+    id="value.alias-order",
+    summary="The exact aliases of a node ascend by output, each output once.",
+    why="The list is a set; in any other order the same aliases have a second hash, and an output "
+    "that stands twice takes two inputs' bytes.",
+    fix="Sort the aliases by output ordinal, each output once.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/plan/payload/nodes/3/exact_aliases/-": {
+                "output_value_id": "value.residual",
+                "output_ordinal": 0,
+                "input_value_id": "value.hidden",
+                "input_ordinal": 0,
+                "kind": "must_alias",
+            }
+        },
+    ),
+)
+
+
 def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
     """Findings of all rules of exact aliases."""
     for index, node in enumerate(subject.plan_nodes or ()):
@@ -138,17 +139,17 @@ def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
         ports = bindings_by_port(node) if node.exact_aliases else {}
         ordinals = [alias.output_ordinal for alias in node.exact_aliases]
         stated = set(ordinals)
-        if (fault := first_fault(ordinals)) is not None:
+        if (fault := first_fault(ordinals, str)) is not None:
             yield ORDER.finding(
-                f"The exact aliases of node {node.id} do not strictly ascend by output: output "
+                f"The exact aliases of node `{node.id}` do not strictly ascend by output: output "
                 f"{fault.text}.",
                 f"{place}/exact_aliases/{fault.position}",
             )
         for position, alias in enumerate(node.exact_aliases):
             if reasons := list(_faults(ports, alias, values)):
                 yield FALSE.finding(
-                    f"Node {node.id} claims that {alias.output_value_id} is an exact alias of "
-                    f"{alias.input_value_id}, but {' and '.join(reasons)}.",
+                    f"Node `{node.id}` claims that `{alias.output_value_id}` is an exact alias of "
+                    f"`{alias.input_value_id}`, but {' and '.join(reasons)}.",
                     f"{place}/exact_aliases/{position}",
                 )
         for position, binding in enumerate(node.values):
@@ -158,8 +159,8 @@ def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
                 and binding.ordinal not in stated
             ):
                 yield MISSING.finding(
-                    f"Output {binding.ordinal} of node {node.id}, {binding.value_id}, must take "
-                    f"the bytes of input {binding.alias.tensor_index}, but the node states no "
+                    f"Output {binding.ordinal} of node `{node.id}`, `{binding.value_id}`, must "
+                    f"take the bytes of input {binding.alias.tensor_index}, but the node states no "
                     "exact alias for it.",
                     f"{place}/values/{position}/alias",
                 )
@@ -176,7 +177,7 @@ def _faults(
     yield from _unbound(source, "input", alias.input_ordinal, alias.input_value_id)
     for binding in (output, source):
         if binding is not None and binding.usage != "activations":
-            yield f"{binding.value_id} is used as {binding.usage}"
+            yield f"`{binding.value_id}` is used as {binding.usage}"
     if output is None or source is None:
         return
     policy = output.alias
@@ -204,4 +205,4 @@ def _unbound(
     if binding is None:
         yield f"the node has no {role} {ordinal}"
     elif binding.value_id != value_id:
-        yield f"its {role} {ordinal} is {binding.value_id}"
+        yield f"its {role} {ordinal} is `{binding.value_id}`"

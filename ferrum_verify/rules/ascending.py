@@ -17,10 +17,14 @@ class OrderFault:
     text: str
 
 
-def first_fault(keys: Sequence[Any], name: Callable[[Any], str] = str) -> OrderFault | None:
+def _marked(key: object) -> str:
+    return f"`{key}`"
+
+
+def first_fault(keys: Sequence[Any], name: Callable[[Any], str] = _marked) -> OrderFault | None:
     """The first key that is not greater than the one before, or None if all are.
 
-    ``name`` says what a key is called in the text.
+    ``name`` says what a key is called in the text; by itself it stands there in backticks.
     """
     for position in range(1, len(keys)):
         before, key = keys[position - 1], keys[position]

@@ -13,7 +13,7 @@ from ferrum_verify.documents.memory_plan import Binding
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings import DELETE, Example, Finding, Rule
-from ferrum_verify.rules.pool import short
+from ferrum_verify.findings.wording import short_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicPool
     from ferrum_verify.rules.facts import Facts
 
-COMPILE = "seed 003, compile_program_binding_layouts"
+COMPILE = "seed 003, `compile_program_binding_layouts`"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """All binding rules of a plan that has bindings and reusable execution to compile them for."""
+    if facts.memory.reusable_execution is not None and binding_pools(facts.memory):
+        yield from refusals(facts)
+
 
 SEVERAL_POOLS = Rule(
     id="binding.several-pools",
@@ -32,6 +39,60 @@ SEVERAL_POOLS = Rule(
     severity="warning",
     example=Example("problem", {"/dynamic_descriptors/7/alignment_bytes": 128}),
 )
+
+
+def refusals(facts: Facts) -> Iterator[Finding]:
+    """Why the engine would refuse to compile bindings; nothing where it compiles none.
+
+    Submission waves are laid out first, bindings or not; who owns a slot, and where it lies, is
+    only looked at for a bucket.
+    """
+    memory, order = facts.memory, facts.order
+    if order is None or facts.faulty:
+        return
+    yield from _check_once(facts)
+    pools = binding_pools(memory)
+    at = f"{facts.subject.places.memory}/dynamic_pools"
+    if len(pools) > 1:
+        names = " and ".join(f"`{short_pool(pool.pool_id)}`" for pool in pools)
+        yield SEVERAL_POOLS.finding(f"bindings are in {len(pools):,} pools: {names}", at)
+    for index, pool in enumerate(memory.dynamic_pools):
+        if pool not in pools:
+            continue
+        broken = list(_check_contract(facts, pool, f"{at}/{index}"))
+        if memory.reusable_execution is not None:
+            broken += _check_owners(facts, pool)
+        yield from broken
+        rows = {r for row in pool.invocation_liveness for r in row.resource_ids}
+        whole = rows == set(pool.resource_ids) and rows <= facts.descriptors.keys()
+        if not broken and len(pools) == 1 and whole:
+            yield from _check_arenas(facts, pool, f"{at}/{index}")
+
+
+NOT_ONCE = Rule(
+    id="binding.not-once",
+    summary="Every invocation resource is live in exactly one node.",
+    why="A submission wave has one place for each; a second use would have no place.",
+    fix="Give each node that uses it an invocation resource of its own.",
+    source="docs/format.md, «Program bindings»",
+    severity="warning",
+    example=Example("problem", {"/nodes/4/resources/-": "binding/attention"}),
+)
+
+
+def _check_once(facts: Facts) -> Iterator[Finding]:
+    assert facts.order is not None
+    for resource, row in facts.descriptors.items():
+        if row.lifetime == "invocation":
+            users = facts.order.users.get(resource, [])
+            if len(users) > 1:
+                nodes = " and ".join(f"`{facts.order.nodes[user].id}`" for user in users[:3])
+                yield NOT_ONCE.finding(
+                    f"invocation resource `{resource}` is used by {len(users):,} nodes: {nodes}",
+                    facts.place_of(resource),
+                )
+
+
 POOL_CONTRACT = Rule(
     id="binding.pool-contract",
     summary="The binding pool holds nothing but contiguous u8 bindings, and never reuses bytes.",
@@ -54,87 +115,6 @@ POOL_CONTRACT = Rule(
         },
     ),
 )
-NOT_ONCE = Rule(
-    id="binding.not-once",
-    summary="Every invocation resource is live in exactly one node.",
-    why="A submission wave has one place for each; a second use would have no place.",
-    fix="Give each node that uses it an invocation resource of its own.",
-    source="format description, program bindings",
-    severity="warning",
-    example=Example("problem", {"/nodes/4/resources/-": "binding/attention"}),
-)
-OWNER = Rule(
-    id="binding.owner",
-    summary="A binding is owned and listed by the node that its kind names, and by none else.",
-    why="A node without its slot would read another node's arguments.",
-    fix="Set the node's `binding_resource` and list the resource.",
-    source=COMPILE,
-    judgment="safety",
-    example=Example("fragment", {"/nodes/5/binding_resource": DELETE}),
-)
-ARENA = Rule(
-    id="binding.arena",
-    summary="Slots are not empty, aligned, end to end from 0, and cover the arena exactly.",
-    why="A gap shifts every later slot; an overlap lets one node overwrite another's arguments.",
-    fix="Give all bindings the same alignment, in order of plan.",
-    source=COMPILE,
-    judgment="safety",
-)
-OVERFLOW = Rule(
-    id="binding.arena-overflow",
-    summary="The arena's size fits u64.",
-    why="A size that wraps gives an arena that is too small.",
-    fix="Lower the bindings' demands.",
-    source=COMPILE,
-    judgment="safety",
-)
-
-
-def check(facts: Facts) -> Iterator[Finding]:
-    """All binding rules of a plan that has bindings and reusable execution to compile them for."""
-    if facts.memory.reusable_execution is not None and binding_pools(facts.memory):
-        yield from refusals(facts)
-
-
-def refusals(facts: Facts) -> Iterator[Finding]:
-    """Why the engine would refuse to compile bindings; nothing where it compiles none.
-
-    Submission waves are laid out first, bindings or not; who owns a slot, and where it lies, is
-    only looked at for a bucket.
-    """
-    memory, order = facts.memory, facts.order
-    if order is None or facts.faulty:
-        return
-    yield from _check_once(facts)
-    pools = binding_pools(memory)
-    at = f"{facts.subject.places.memory}/dynamic_pools"
-    if len(pools) > 1:
-        names = " and ".join(f"`{short(pool.pool_id)}`" for pool in pools)
-        yield SEVERAL_POOLS.finding(f"bindings are in {len(pools):,} pools: {names}", at)
-    for index, pool in enumerate(memory.dynamic_pools):
-        if pool not in pools:
-            continue
-        broken = list(_check_contract(facts, pool, f"{at}/{index}"))
-        if memory.reusable_execution is not None:
-            broken += _check_owners(facts, pool)
-        yield from broken
-        rows = {r for row in pool.invocation_liveness for r in row.resource_ids}
-        whole = rows == set(pool.resource_ids) and rows <= facts.descriptors.keys()
-        if not broken and len(pools) == 1 and whole:
-            yield from _check_arenas(facts, pool, f"{at}/{index}")
-
-
-def _check_once(facts: Facts) -> Iterator[Finding]:
-    assert facts.order is not None
-    for resource, row in facts.descriptors.items():
-        if row.lifetime == "invocation":
-            users = facts.order.users.get(resource, [])
-            if len(users) > 1:
-                nodes = " and ".join(f"`{facts.order.nodes[user].id}`" for user in users[:3])
-                yield NOT_ONCE.finding(
-                    f"invocation resource `{resource}` is used by {len(users):,} nodes: {nodes}",
-                    facts.place_of(resource),
-                )
 
 
 def _check_contract(facts: Facts, pool: DynamicPool, at: str) -> Iterator[Finding]:
@@ -162,8 +142,19 @@ def _check_contract(facts: Facts, pool: DynamicPool, at: str) -> Iterator[Findin
         wrong.append(f"`{others[0]}`, which is no binding")
     if wrong:
         yield POOL_CONTRACT.finding(
-            f"binding pool `{short(pool.pool_id)}` has {', '.join(wrong)}", at
+            f"binding pool `{short_pool(pool.pool_id)}` has {', '.join(wrong)}", at
         )
+
+
+OWNER = Rule(
+    id="binding.owner",
+    summary="A binding is owned and listed by the node that its kind names, and by none else.",
+    why="A node without its slot would read another node's arguments.",
+    fix="Set the node's `binding_resource` and list the resource.",
+    source=COMPILE,
+    judgment="safety",
+    example=Example("fragment", {"/nodes/5/binding_resource": DELETE}),
+)
 
 
 def _check_owners(facts: Facts, pool: DynamicPool) -> Iterator[Finding]:
@@ -202,6 +193,24 @@ def _check_owners(facts: Facts, pool: DynamicPool) -> Iterator[Finding]:
         owned[node_id] = resource
 
 
+ARENA = Rule(
+    id="binding.arena",
+    summary="Slots are not empty, aligned, end to end from 0, and cover the arena exactly.",
+    why="A gap shifts every later slot; an overlap lets one node overwrite another's arguments.",
+    fix="Give all bindings the same alignment, in order of plan.",
+    source=COMPILE,
+    judgment="safety",
+)
+OVERFLOW = Rule(
+    id="binding.arena-overflow",
+    summary="The arena's size fits u64.",
+    why="A size that wraps gives an arena that is too small.",
+    fix="Lower the bindings' demands.",
+    source=COMPILE,
+    judgment="safety",
+)
+
+
 def _check_arenas(facts: Facts, pool: DynamicPool, at: str) -> Iterator[Finding]:
     assert facts.order is not None
     try:
@@ -209,7 +218,7 @@ def _check_arenas(facts: Facts, pool: DynamicPool, at: str) -> Iterator[Finding]
     except SizeError:
         return  # the reusable rules report a demand that is not defined at a bucket's shape
     for layout in layouts:
-        name = f"the arena of bucket `{short(layout.reusable_execution_bucket_id)}`"
+        name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
         if layout.physical_size_bytes > U64_MAX:
             yield OVERFLOW.finding(
                 f"{name} takes {layout.physical_size_bytes:,} bytes, more than u64 holds", at

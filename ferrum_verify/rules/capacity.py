@@ -6,94 +6,23 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.primitives import U64_MAX, U128_MAX
 from ferrum_verify.findings import Example, Finding, Rule, pointer
+from ferrum_verify.rules.capacity_grant import check_grant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ferrum_verify.documents.memory_plan import DynamicPool, MemoryPlan
-    from ferrum_verify.documents.problem import PlanningProblem
+    from ferrum_verify.documents.memory_plan import DynamicPool
     from ferrum_verify.rules.facts import Facts
 
-VALIDATE = "seed 000, MemoryPlan::validate"
-FROM_CORE = "seed 000, from_core_with_completion_retention"
+VALIDATE = "seed 000, `MemoryPlan::validate`"
+FROM_CORE = "seed 000, `from_core_with_completion_retention`"
+MINIMA = (
+    "minimum_request_bytes",
+    "minimum_sequence_bytes",
+    "minimum_step_bytes",
+    "minimum_invocation_peak_bytes",
+)
 
-ZERO_DEVICE = Rule(
-    id="capacity.zero-device",
-    summary="The device has memory.",
-    why="Nothing can be placed on a device of 0 bytes.",
-    fix="Set `device_capacity_bytes` to the device's memory.",
-    source=VALIDATE,
-    example=Example("problem", {"/device_capacity_bytes": 0}),
-)
-ZERO_POLICY = Rule(
-    id="capacity.zero-policy",
-    summary="The policy grants memory.",
-    why="A policy of 0 bytes admits nothing.",
-    fix="Set `policy_capacity_bytes` to what the plan may take.",
-    source=VALIDATE,
-    example=Example("problem", {"/policy_capacity_bytes": 0}),
-)
-POLICY_EXCEEDS_DEVICE = Rule(
-    id="capacity.policy-exceeds-device",
-    summary="The policy grants no more than the device has.",
-    why="The plan would be admitted and the device would run out while it runs.",
-    fix="Lower `policy_capacity_bytes` to the device's capacity.",
-    source=VALIDATE,
-    judgment="safety",
-    example=Example("problem", {"/device_capacity_bytes": 1000000}),
-)
-RESERVE = Rule(
-    id="capacity.reserve-swallows-policy",
-    summary="The reserve is smaller than the policy's capacity.",
-    why="Nothing is left for the plan.",
-    fix="Lower `reserve_bytes`.",
-    source=VALIDATE,
-    example=Example("problem", {"/reserve_bytes": 1048576}),
-)
-USABLE = Rule(
-    id="capacity.usable-mismatch",
-    summary="The usable bytes are the policy's capacity less the reserve.",
-    why="More usable bytes than that eat into the reserve, which the runtime needs itself.",
-    fix="Recompute `usable_capacity_bytes`.",
-    source=VALIDATE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/usable_capacity_bytes": 1048576}),
-)
-ZERO_SEQUENCES = Rule(
-    id="capacity.zero-sequences",
-    summary="At least one sequence may be active.",
-    why="A plan for 0 sequences can serve no request.",
-    fix="Set `maximum_active_sequences` to 1 or more.",
-    source="seed 000, validate_active_sequence_ceiling",
-    example=Example("problem", {"/maximum_active_sequences": 0}),
-)
-MINIMUM_SUM = Rule(
-    id="capacity.minimum-mismatch",
-    summary="Each of the plan's four minima is the sum of that minimum over its pools.",
-    why="Admission compares these totals with what is free: too small a one admits a request "
-    "that then starves.",
-    fix="Recompute the total from the pools.",
-    source=VALIDATE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/minimum_step_bytes": 64}),
-)
-RUNNABLE_SUM = Rule(
-    id="capacity.runnable-mismatch",
-    summary="The minimum runnable request is the sum of the four minima.",
-    why="It is the least that must be free before a request is started.",
-    fix="Recompute `minimum_runnable_request_bytes`.",
-    source=VALIDATE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/minimum_runnable_request_bytes": 4096}),
-)
-CEILING_SUM = Rule(
-    id="capacity.ceiling-mismatch",
-    summary="The theoretical ceiling is the static bytes plus every pool's ceilings.",
-    why="It is the plan's evidence of its worst case, and what capacity planning reads.",
-    fix="Recompute `theoretical_ceiling_bytes`.",
-    source=VALIDATE,
-    example=Example("fragment", {"/memory/theoretical_ceiling_bytes": "4096"}),
-)
 OVERFLOW = Rule(
     id="capacity.total-overflow",
     summary="The plan's minima fit u64 and its ceiling u128.",
@@ -128,41 +57,6 @@ EXCEEDS = Rule(
     example=Example("problem", {"/policy_capacity_bytes": 150000}),
 )
 
-MINIMA = (
-    "minimum_request_bytes",
-    "minimum_sequence_bytes",
-    "minimum_step_bytes",
-    "minimum_invocation_peak_bytes",
-)
-
-
-def check_grant(plan: MemoryPlan | PlanningProblem, base: str) -> Iterator[Finding]:
-    """What a plan or problem says about device, policy and reserve, before any row."""
-    device, policy, reserve = (
-        plan.device_capacity_bytes,
-        plan.policy_capacity_bytes,
-        plan.reserve_bytes,
-    )
-    if device == 0:
-        yield ZERO_DEVICE.finding("the device has 0 bytes", f"{base}/device_capacity_bytes")
-    elif policy == 0:
-        yield ZERO_POLICY.finding("the policy grants 0 bytes", f"{base}/policy_capacity_bytes")
-    elif policy > device:
-        yield POLICY_EXCEEDS_DEVICE.finding(
-            f"the policy grants {policy:,} bytes, {policy - device:,} more than the device's "
-            f"{device:,}",
-            f"{base}/policy_capacity_bytes",
-        )
-    if policy and reserve >= policy:
-        yield RESERVE.finding(
-            f"the reserve of {reserve:,} bytes leaves nothing of the policy's {policy:,}",
-            f"{base}/reserve_bytes",
-        )
-    if plan.maximum_active_sequences == 0:
-        yield ZERO_SEQUENCES.finding(
-            "the plan is for 0 active sequences", f"{base}/maximum_active_sequences"
-        )
-
 
 def check_bounds(
     pools: Sequence[DynamicPool], static: int, usable: int, base: str
@@ -176,7 +70,7 @@ def check_bounds(
     for name, total in minima.items():
         if total > U64_MAX:
             yield OVERFLOW.finding(
-                f"the pools' {name} add up to {total:,}, more than u64 holds", f"{base}/{name}"
+                f"the pools' `{name}` add up to {total:,}, more than u64 holds", f"{base}/{name}"
             )
             return
     if static + runnable > U64_MAX:
@@ -214,6 +108,17 @@ def check_bounds(
         )
 
 
+USABLE = Rule(
+    id="capacity.usable-mismatch",
+    summary="The usable bytes are the policy's capacity less the reserve.",
+    why="More usable bytes than that eat into the reserve, which the runtime needs itself.",
+    fix="Recompute `usable_capacity_bytes`.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/usable_capacity_bytes": 1048576}),
+)
+
+
 def check(facts: Facts) -> Iterator[Finding]:
     """All capacity rules of a memory plan."""
     memory, base = facts.memory, facts.subject.places.memory
@@ -222,7 +127,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     granted = memory.reserve_bytes < memory.policy_capacity_bytes <= memory.device_capacity_bytes
     if granted and memory.usable_capacity_bytes != facts.usable:
         yield USABLE.finding(
-            f"usable_capacity_bytes is {memory.usable_capacity_bytes:,}, but "
+            f"`usable_capacity_bytes` is {memory.usable_capacity_bytes:,}, but "
             f"{memory.policy_capacity_bytes:,} granted less {memory.reserve_bytes:,} reserved are "
             f"{facts.usable:,}",
             f"{base}/usable_capacity_bytes",
@@ -237,6 +142,35 @@ def check(facts: Facts) -> Iterator[Finding]:
     if any(finding.rule == OVERFLOW.id for finding in broken):
         return
     yield from _check_sums(facts)
+
+
+MINIMUM_SUM = Rule(
+    id="capacity.minimum-mismatch",
+    summary="Each of the plan's four minima is the sum of that minimum over its pools.",
+    why="Admission compares these totals with what is free: too small a one admits a request "
+    "that then starves.",
+    fix="Recompute the total from the pools.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/minimum_step_bytes": 64}),
+)
+RUNNABLE_SUM = Rule(
+    id="capacity.runnable-mismatch",
+    summary="The minimum runnable request is the sum of the four minima.",
+    why="It is the least that must be free before a request is started.",
+    fix="Recompute `minimum_runnable_request_bytes`.",
+    source=VALIDATE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/minimum_runnable_request_bytes": 4096}),
+)
+CEILING_SUM = Rule(
+    id="capacity.ceiling-mismatch",
+    summary="The theoretical ceiling is the static bytes plus every pool's ceilings.",
+    why="It is the plan's evidence of its worst case, and what capacity planning reads.",
+    fix="Recompute `theoretical_ceiling_bytes`.",
+    source=VALIDATE,
+    example=Example("fragment", {"/memory/theoretical_ceiling_bytes": "4096"}),
+)
 
 
 def _check_sums(facts: Facts) -> Iterator[Finding]:
@@ -256,7 +190,7 @@ def _check_sums(facts: Facts) -> Iterator[Finding]:
             sums.append(sum(getattr(pool, name) for pool in derived))
         if actual not in sums:
             yield MINIMUM_SUM.finding(
-                f"{name} is {actual:,}, but the pools' add up to {sums[-1]:,}",
+                f"`{name}` is {actual:,}, but the pools' add up to {sums[-1]:,}",
                 pointer(base, name),
                 expected=sums[-1],
                 actual=actual,
@@ -267,7 +201,7 @@ def _check_sums(facts: Facts) -> Iterator[Finding]:
             sums.append(sum(getattr(pool, name) for pool in pools for name in MINIMA))
     if memory.minimum_runnable_request_bytes not in sums:
         yield RUNNABLE_SUM.finding(
-            f"minimum_runnable_request_bytes is {memory.minimum_runnable_request_bytes:,}, but "
+            f"`minimum_runnable_request_bytes` is {memory.minimum_runnable_request_bytes:,}, but "
             f"the four minima add up to {sums[-1]:,}",
             f"{base}/minimum_runnable_request_bytes",
             expected=sums[-1],
@@ -288,7 +222,7 @@ def _check_sums(facts: Facts) -> Iterator[Finding]:
             for pool in (derived or stated)
         )
         yield CEILING_SUM.finding(
-            f"theoretical_ceiling_bytes is {memory.theoretical_ceiling_bytes:,}, but static rows "
+            f"`theoretical_ceiling_bytes` is {memory.theoretical_ceiling_bytes:,}, but static rows "
             f"and pools add up to {expected:,}",
             f"{base}/theoretical_ceiling_bytes",
             expected=str(expected),

@@ -12,7 +12,36 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.reusable import Capacity, CapturedProgram, ProgramPolicy
 
-POLICY = "format description, reusable execution"
+POLICY = "docs/format.md, «Reusable execution»"
+
+
+def _program_key(program: CapturedProgram) -> tuple[str, int, tuple[int, ...]]:
+    return (program.class_id, *_shape_key(program))
+
+
+def _shape_key(program: CapturedProgram) -> tuple[int, tuple[int, ...]]:
+    shape = program.shape
+    if isinstance(shape, UniformDecode):
+        return 0, (
+            shape.request_capacity,
+            shape.token_capacity,
+            shape.query_tokens_per_sequence,
+        )
+    return 1, (shape.tokens_processed, shape.token_capacity, shape.total_prompt_tokens)
+
+
+def _describe(program: CapturedProgram) -> str:
+    shape = program.shape
+    if isinstance(shape, UniformDecode):
+        return (
+            f"the decode program of class `{program.class_id}` for {shape.request_capacity:,} "
+            f"requests of {shape.query_tokens_per_sequence:,} tokens"
+        )
+    return (
+        f"the prefill program of class `{program.class_id}` for {shape.token_capacity:,} tokens "
+        f"from {shape.tokens_processed:,} of {shape.total_prompt_tokens:,}"
+    )
+
 
 PROGRAM_COUNT = Rule(
     id="reusable.program-count",
@@ -61,25 +90,6 @@ PROGRAM_CLASS = Rule(
         },
     ),
 )
-PROGRAM_SHAPE = Rule(
-    id="reusable.program-shape",
-    summary="A program's shape is consistent in itself.",
-    why="A capture for a shape that no batch can have is never replayed.",
-    fix="Decode: token capacity is requests times query tokens. Prefill: processed tokens and "
-    "token capacity stay within the prompt. All counts but the processed tokens are positive.",
-    source=POLICY,
-    example=Example(
-        "problem", {"/reusable_execution_policy/program_policy/programs/1/shape/token_capacity": 3}
-    ),
-)
-PROGRAM_PREDECESSOR = Rule(
-    id="reusable.program-predecessor",
-    summary="A prefill that starts past token 0 has the program that gets it there.",
-    why="Its start is never reached by captured programs alone.",
-    fix="Add the prefill of the same class and prompt from 0 to where this one starts.",
-    source=POLICY,
-    example=Example("problem", {"/reusable_execution_policy/program_policy/programs/2": DELETE}),
-)
 PROGRAM_BUCKET = Rule(
     id="reusable.program-bucket",
     summary="Every program has a bucket of its class that covers its shape.",
@@ -103,34 +113,6 @@ PROGRAM_PASSES = Rule(
     source=POLICY,
     example=Example("problem", {"/reusable_execution_policy/program_policy/warmup_passes": 0}),
 )
-
-
-def _program_key(program: CapturedProgram) -> tuple[str, int, tuple[int, ...]]:
-    return (program.class_id, *_shape_key(program))
-
-
-def _shape_key(program: CapturedProgram) -> tuple[int, tuple[int, ...]]:
-    shape = program.shape
-    if isinstance(shape, UniformDecode):
-        return 0, (
-            shape.request_capacity,
-            shape.token_capacity,
-            shape.query_tokens_per_sequence,
-        )
-    return 1, (shape.tokens_processed, shape.token_capacity, shape.total_prompt_tokens)
-
-
-def _describe(program: CapturedProgram) -> str:
-    shape = program.shape
-    if isinstance(shape, UniformDecode):
-        return (
-            f"the decode program of class `{program.class_id}` for {shape.request_capacity:,} "
-            f"requests of {shape.query_tokens_per_sequence:,} tokens"
-        )
-    return (
-        f"the prefill program of class `{program.class_id}` for {shape.token_capacity:,} tokens "
-        f"from {shape.tokens_processed:,} of {shape.total_prompt_tokens:,}"
-    )
 
 
 def check_programs(
@@ -174,6 +156,27 @@ def check_programs(
             yield PROGRAM_BUCKET.finding(
                 f"no bucket of class `{program.class_id}` covers {_describe(program)}", here
             )
+
+
+PROGRAM_SHAPE = Rule(
+    id="reusable.program-shape",
+    summary="A program's shape is consistent in itself.",
+    why="A capture for a shape that no batch can have is never replayed.",
+    fix="Decode: token capacity is requests times query tokens. Prefill: processed tokens and "
+    "token capacity stay within the prompt. All counts but the processed tokens are positive.",
+    source=POLICY,
+    example=Example(
+        "problem", {"/reusable_execution_policy/program_policy/programs/1/shape/token_capacity": 3}
+    ),
+)
+PROGRAM_PREDECESSOR = Rule(
+    id="reusable.program-predecessor",
+    summary="A prefill that starts past token 0 has the program that gets it there.",
+    why="Its start is never reached by captured programs alone.",
+    fix="Add the prefill of the same class and prompt from 0 to where this one starts.",
+    source=POLICY,
+    example=Example("problem", {"/reusable_execution_policy/program_policy/programs/2": DELETE}),
+)
 
 
 def _check_shape(

@@ -2,124 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule, pointer
 from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.rules import operation_ports, selection_provenance
-from ferrum_verify.rules.source_integrity import short
+from ferrum_verify.rules.provider_provenance import (
+    accepted_blocks,
+    check_provider,
+    check_storage,
+    version_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.documents.catalog import CapabilityCatalog, Operation, Provider
     from ferrum_verify.documents.node import PlanNode
-    from ferrum_verify.documents.primitives import Version
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.subject import Subject
-    from ferrum_verify.rules.operation_ports import AcceptedPorts
 
-_FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
-_NODE = "/plan/payload/nodes/2"
-_LINEAR = {"allocator": "linear_arena", "view": "contiguous"}
-_PAGED = {
-    "allocator": {"fixed_block_arena": {"block_bytes": 256}},
-    "view": {"paged_regions": {"block_bytes": 256}},
-}
-
-DEVICE = Rule(
-    id="contract.device-differs",
-    summary="The plan was compiled for another device, runtime or memory size than the catalog's.",
-    why="Kernels, alignment and capacity belong to one device: elsewhere the plan may not load, "
-    "or ask for memory that is not there.",
-    fix="Compile the plan for the catalog's device.",
-    source=_FORMAT,
-    example=Example("bundle", {"/plan/payload/device_id": "device.other.0"}),
-)
-UNKNOWN_OPERATION = Rule(
-    id="contract.unknown-operation",
-    summary="A node runs an operation, or a version of one, that the catalog does not have.",
-    why="There is no kernel for it on the device.",
-    fix="Compile the plan against a catalog that has the operation.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODE}/operation_version/minor": 7}),
-)
+_FORMAT = "docs/format.md, «Execution-plan rules» (against the catalog)"
 NOT_OFFERED = Rule(
     id="contract.provider-not-offered",
-    summary="A node's selected provider is not among the operation's providers in the catalog.",
+    summary="A node's selected provider is among the operation's providers in the catalog.",
     why="The engine finds no such kernel and refuses the plan.",
     fix="Select one of the providers that the catalog lists for the operation.",
     source=_FORMAT,
     example=Example("bundle", {"/catalog/providers/operation.embed": []}),
 )
-IMPLEMENTATION = Rule(
-    id="contract.provider-differs",
-    summary="A node was compiled for another build of its provider, or another estimator, than "
-    "the catalog's.",
-    why="Another build may need more workspace, or compute other bits; the plan's promises are "
-    "those of the build that it was compiled with.",
-    fix="Compile the plan again with the provider at hand.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODE}/provider_implementation_fingerprint": "0" * 64}),
-)
-CAPABILITY = Rule(
-    id="contract.missing-capability",
-    summary="A node's provider lacks a capability that the node or its operation requires.",
-    why="The kernel uses an instruction or feature that is not there.",
-    fix="Select a provider that has the capability.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODE}/required_capabilities": ["capability.absent"]}),
-)
-STORAGE = Rule(
-    id="contract.storage-not-accepted",
-    summary="A value lies in storage that the node's provider does not accept at that port.",
-    why="A kernel that expects contiguous bytes walks past the end of the first page.",
-    fix="Store the value as the provider accepts it, or select another provider.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            "/catalog/providers/operation.embed/0/dynamic_storage_bindings/0/storage"
-            "/accepted_profiles": [_PAGED]
-        },
-    ),
-)
-NOT_ON_DEVICE = Rule(
-    id="contract.storage-not-offered",
-    summary="A dynamic resource is stored in a way that the device does not offer.",
-    why="The device has no allocator for it, so the first request fails.",
-    fix="Use one of the device's dynamic storage profiles.",
-    source=_FORMAT,
-    example=Example("bundle", {"/catalog/device/dynamic_storage_profiles": [_LINEAR]}),
-)
-REQUIREMENT = Rule(
-    id="contract.workspace-requirement",
-    summary="An estimate has a workspace that the operation forbids, or lacks a required one.",
-    why="The operation's contract says what its kernels get beside their values. A provider that "
-    "asks for other workspaces was written for another contract.",
-    fix="Ask the provider for an estimate that keeps to the operation's contract.",
-    source=_FORMAT,
-    example=Example(
-        "bundle", {"/catalog/operations/operation.head/resources/scratch": "forbidden"}
-    ),
-)
-VALUE_ALIGNMENT = Rule(
-    id="contract.value-alignment",
-    summary="A provider aligns values to less than its operation requires.",
-    why="The kernels of an operation may count on its minimum: they load vectors from aligned "
-    "addresses, and fault at a smaller alignment.",
-    fix="Have the provider's estimator ask for no less than the operation's minimum.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {"/catalog/operations/operation.embed/resources/minimum_value_alignment_bytes": 128},
-    ),
-)
-
-# The profiles that a provider accepts at each of its ports, by their blocks.
-_AcceptedBlocks: TypeAlias = dict[tuple[str, int], set[tuple[int, int]]]
 
 
 def check(
@@ -129,20 +41,15 @@ def check(
     yield from _check_device(subject, catalog)
     if subject.memory is not None:
         yield from _check_profiles(subject, catalog)
-    ports: dict[str, AcceptedPorts] = {}
-    accepted: dict[tuple[str, str], _AcceptedBlocks] = {}
-    providers: dict[tuple[str, str], list[Provider]] = {}
-    for operation_id, offered in catalog.providers.items():
-        for provider in offered:
-            providers.setdefault((operation_id, provider.provider_id), []).append(provider)
+    ports = {key: operation_ports.accepted_ports(each) for key, each in catalog.operations.items()}
+    providers = _providers(catalog)
+    accepted = {key: accepted_blocks(each[0]) for key, each in providers.items()}
     for index, node in enumerate(subject.plan_nodes or ()):
         place = f"{subject.places.nodes}/{index}"
         operation = catalog.operations.get(node.operation_id)
         if operation is None or operation.version != node.operation_version:
             yield _unknown_operation(node, operation, place)
             continue
-        if node.operation_id not in ports:
-            ports[node.operation_id] = operation_ports.accepted_ports(operation)
         yield from operation_ports.check_node(node, ports[node.operation_id], place)
         if node.selection.rejected_providers:
             yield from selection_provenance.check_rejections(node, providers, place)
@@ -152,22 +59,40 @@ def check(
         selected = providers.get((node.operation_id, node.selection.selected_provider))
         if selected is None:
             yield NOT_OFFERED.finding(
-                f"Node {node.id} runs on {node.selection.selected_provider}, which the catalog "
-                f"does not list for {node.operation_id}.",
+                f"Node `{node.id}` runs on `{node.selection.selected_provider}`, which the catalog "
+                f"does not list for `{node.operation_id}`.",
                 f"{place}/selection/selected_provider",
                 actual=node.selection.selected_provider,
             )
             continue
         if len(selected) > 1:
             continue  # which of them counts is in doubt
-        yield from _check_provider(node, operation, selected[0], place)
-        yield from selection_provenance.check_formats(node, selected[0], subject.header, place)
+        provider = selected[0]
+        yield from check_provider(node, operation, provider, place)
+        yield from selection_provenance.check_formats(node, provider, subject.header, place)
         if rows is not None:
-            provider = selected[0]
-            key = (node.operation_id, provider.provider_id)
-            if key not in accepted:
-                accepted[key] = _accepted_blocks(provider)
-            yield from _check_storage(node, accepted[key], rows, place)
+            blocks = accepted[node.operation_id, provider.provider_id]
+            yield from check_storage(node, blocks, rows, place)
+
+
+def _providers(catalog: CapabilityCatalog) -> dict[tuple[str, str], list[Provider]]:
+    """The catalog's providers by operation and id; of one id there may be several."""
+    providers: dict[tuple[str, str], list[Provider]] = {}
+    for operation_id, offered in catalog.providers.items():
+        for provider in offered:
+            providers.setdefault((operation_id, provider.provider_id), []).append(provider)
+    return providers
+
+
+DEVICE = Rule(
+    id="contract.device-differs",
+    summary="The plan was compiled for the catalog's device, runtime and memory size.",
+    why="Kernels, alignment and capacity belong to one device: elsewhere the plan may not load, "
+    "or ask for memory that is not there.",
+    fix="Compile the plan for the catalog's device.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/payload/device_id": "device.other.0"}),
+)
 
 
 def _check_device(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
@@ -196,11 +121,27 @@ def _check_device(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Find
     for what, where, actual, expected in facts:
         if actual != expected:
             yield DEVICE.finding(
-                f"The plan was compiled for the {what} {actual}, but the catalog's is {expected}.",
+                f"The plan was compiled for the {what} {_fact(actual)}, but the catalog's is "
+                f"{_fact(expected)}.",
                 where,
                 expected=expected,
                 actual=actual,
             )
+
+
+def _fact(value: str | int) -> str:
+    return f"`{value}`" if isinstance(value, str) else f"of {value:,} bytes"
+
+
+_LINEAR = {"allocator": "linear_arena", "view": "contiguous"}
+NOT_ON_DEVICE = Rule(
+    id="contract.storage-not-offered",
+    summary="A dynamic resource is stored in a way that the device offers.",
+    why="The device has no allocator for it, so the first request fails.",
+    fix="Use one of the device's dynamic storage profiles.",
+    source=_FORMAT,
+    example=Example("bundle", {"/catalog/device/dynamic_storage_profiles": [_LINEAR]}),
+)
 
 
 def _check_profiles(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Finding]:
@@ -209,28 +150,65 @@ def _check_profiles(subject: Subject, catalog: CapabilityCatalog) -> Iterator[Fi
     for index, row in enumerate(subject.memory.dynamic_descriptors):
         if row.storage.profile.blocks not in offered:
             yield NOT_ON_DEVICE.finding(
-                f"The dynamic resource {row.base_resource_id} is stored as "
-                f"{describe_profile(row.storage.profile)}, which device {catalog.device.id} does "
+                f"The dynamic resource `{row.base_resource_id}` is stored as "
+                f"{describe_profile(row.storage.profile)}, which device `{catalog.device.id}` does "
                 "not offer.",
                 pointer(subject.places.memory, "dynamic_descriptors", index, "storage", "profile"),
                 actual=row.storage.profile.to_wire(),
             )
 
 
+_NODE = "/plan/payload/nodes/2"
+UNKNOWN_OPERATION = Rule(
+    id="contract.unknown-operation",
+    summary="A node runs an operation, in a version, that the catalog has.",
+    why="There is no kernel for it on the device.",
+    fix="Compile the plan against a catalog that has the operation.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODE}/operation_version/minor": 7}),
+)
+
+
 def _unknown_operation(node: PlanNode, operation: Operation | None, place: str) -> Finding:
     if operation is None:
         return UNKNOWN_OPERATION.finding(
-            f"Node {node.id} runs {node.operation_id}, which is none of the catalog's operations.",
+            f"Node `{node.id}` runs `{node.operation_id}`, which is none of the catalog's "
+            "operations.",
             f"{place}/operation_id",
             actual=node.operation_id,
         )
     return UNKNOWN_OPERATION.finding(
-        f"Node {node.id} runs version {_text(node.operation_version)} of {node.operation_id}, but "
-        f"the catalog has {_text(operation.version)}.",
+        f"Node `{node.id}` runs version {version_text(node.operation_version)} of "
+        f"`{node.operation_id}`, but the catalog has {version_text(operation.version)}.",
         f"{place}/operation_version",
         expected=operation.version.to_wire(),
         actual=node.operation_version.to_wire(),
     )
+
+
+REQUIREMENT = Rule(
+    id="contract.workspace-requirement",
+    summary="An estimate has the workspaces that the operation requires, and none that it forbids.",
+    why="The operation's contract says what its kernels get beside their values. A provider that "
+    "asks for other workspaces was written for another contract.",
+    fix="Ask the provider for an estimate that keeps to the operation's contract.",
+    source=_FORMAT,
+    example=Example(
+        "bundle", {"/catalog/operations/operation.head/resources/scratch": "forbidden"}
+    ),
+)
+VALUE_ALIGNMENT = Rule(
+    id="contract.value-alignment",
+    summary="A provider aligns values to no less than its operation requires.",
+    why="The kernels of an operation may count on its minimum: they load vectors from aligned "
+    "addresses, and fault at a smaller alignment.",
+    fix="Have the provider's estimator ask for no less than the operation's minimum.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {"/catalog/operations/operation.embed/resources/minimum_value_alignment_bytes": 128},
+    ),
+)
 
 
 def _check_requirements(node: PlanNode, operation: Operation, place: str) -> Iterator[Finding]:
@@ -243,96 +221,17 @@ def _check_requirements(node: PlanNode, operation: Operation, place: str) -> Ite
         if requirement == ("required" if workspace is None else "forbidden"):
             has = "no" if workspace is None else "a"
             yield REQUIREMENT.finding(
-                f"The estimate of node {node.id} has {has} {part} workspace, which is "
-                f"{requirement} by {operation.id}.",
+                f"The estimate of node `{node.id}` has {has} {part} workspace, which is "
+                f"{requirement} by `{operation.id}`.",
                 f"{place}/provider_resources/{part}",
             )
     minimum = contract.minimum_value_alignment_bytes
     if estimate.value_alignment_bytes < minimum:
         yield VALUE_ALIGNMENT.finding(
-            f"Provider {estimate.provider_id} aligns the values of node {node.id} to "
-            f"{estimate.value_alignment_bytes:,} bytes, but {operation.id} requires at least "
+            f"Provider `{estimate.provider_id}` aligns the values of node `{node.id}` to "
+            f"{estimate.value_alignment_bytes:,} bytes, but `{operation.id}` requires at least "
             f"{minimum:,}.",
             f"{place}/provider_resources/value_alignment_bytes",
             expected=minimum,
             actual=estimate.value_alignment_bytes,
         )
-
-
-def _check_provider(
-    node: PlanNode, operation: Operation, provider: Provider, place: str
-) -> Iterator[Finding]:
-    estimate = node.provider_resources
-    facts = (
-        (
-            "implementation",
-            f"{place}/provider_implementation_fingerprint",
-            node.provider_implementation_fingerprint,
-            provider.provider_implementation_fingerprint,
-        ),
-        (
-            "estimator",
-            f"{place}/provider_resources/estimator_id",
-            estimate.estimator_id,
-            provider.resource_estimator_id,
-        ),
-        (
-            "estimator version",
-            f"{place}/provider_resources/estimator_version",
-            _text(estimate.estimator_version),
-            _text(provider.resource_estimator_version),
-        ),
-        (
-            "estimator implementation",
-            f"{place}/provider_resources/estimator_implementation_fingerprint",
-            estimate.estimator_implementation_fingerprint,
-            provider.resource_estimator_implementation_fingerprint,
-        ),
-    )
-    for what, where, actual, expected in facts:
-        if actual != expected:
-            yield IMPLEMENTATION.finding(
-                f"Node {node.id} was compiled with the {what} {short(actual)} of "
-                f"{provider.provider_id}, but the catalog's is {short(expected)}.",
-                where,
-                expected=expected,
-                actual=actual,
-            )
-    needed = {*node.required_capabilities, *operation.provider.required_capabilities}
-    if missing := sorted(needed - set(provider.capabilities)):
-        yield CAPABILITY.finding(
-            f"Node {node.id} requires {', '.join(missing)}, which {provider.provider_id} lacks.",
-            f"{place}/required_capabilities",
-        )
-
-
-def _accepted_blocks(provider: Provider) -> _AcceptedBlocks:
-    return {
-        (port.role, port.ordinal): {each.blocks for each in port.storage.accepted_profiles}
-        for port in reversed(provider.dynamic_storage_bindings)
-    }
-
-
-def _check_storage(
-    node: PlanNode, accepted: _AcceptedBlocks, rows: ResourceRows, place: str
-) -> Iterator[Finding]:
-    for index, binding in enumerate(node.values):
-        blocks = accepted.get((binding.role, binding.ordinal), ())
-        for component in binding.storage.components:
-            row = rows.get(component.resource_id)
-            if row is None or isinstance(row, StaticAllocation):
-                continue
-            if row.storage.profile.blocks not in blocks:
-                yield STORAGE.finding(
-                    f"Value {binding.value_id} lies in {component.resource_id}, stored as "
-                    f"{describe_profile(row.storage.profile)}, which "
-                    f"{node.selection.selected_provider} does not accept at {binding.role} "
-                    f"{binding.ordinal} of node {node.id}.",
-                    f"{place}/values/{index}/storage",
-                    actual=row.storage.profile.to_wire(),
-                )
-                break
-
-
-def _text(version: Version) -> str:
-    return f"{version.major}.{version.minor}"

@@ -10,42 +10,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.checkpoint import derive_checkpoint
-from ferrum_verify.derive.reachability import culprits, reach
 from ferrum_verify.documents.value_storage import states_are_bound_well
-from ferrum_verify.findings import DELETE, Example, Rule, pointer
+from ferrum_verify.findings import DELETE, Example, Rule
 from ferrum_verify.rules.checkpoint_causes import (
     clause,
     grouped,
     independent_causes,
-    listed,
     locate,
 )
+from ferrum_verify.rules.checkpoint_reach import prefix_alignment, reach_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferrum_verify.derive.checkpoint_layout import SequenceCheckpointLayout
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.subject import Subject
 
 _DERIVE = "seed 004, `derive_sequence_checkpoint`"
 _INPUTS = "/program/checkpoint_inputs"
 _OF_ATTENTION = "/catalog/providers/operation.attention/1/checkpoint_capability/completed_boundary"
-_BINDING = "/plan/payload/nodes/2/values/2/access"
-_EFFECT = "/plan/payload/nodes/2/state_effects/1/access"
-_OPERAND = "/catalog/operations/operation.attention/inputs/2/access"
-
-
-def _prefix_alignment(operation: str) -> str:
-    return (
-        f"/catalog/providers/{operation}/0/checkpoint_capability/completed_boundary/boundaries/"
-        "prefix/alignment"
-    )
-
 
 INPUTS_UNDECLARED = Rule(
     id="checkpoint.inputs-undeclared",
-    summary="The program does not say how its inputs bear on its state.",
+    summary="The program says how its inputs bear on its state.",
     why="A restored state is right only for a prompt whose inputs agree with the captured one's; "
     "without roles nobody knows which inputs have to be compared.",
     fix="Declare `checkpoint_inputs` in the program: the token input, the conditioning inputs "
@@ -56,7 +43,7 @@ INPUTS_UNDECLARED = Rule(
 )
 INPUT_COVERAGE = Rule(
     id="checkpoint.input-coverage",
-    summary="The declared checkpoint inputs are not exactly the program's inputs.",
+    summary="The declared checkpoint inputs are exactly the program's inputs.",
     why="An input without a role could change the state unseen, and two prompts that differ in "
     "it would share a checkpoint.",
     fix="Give each input of the program one role in `checkpoint_inputs`, and no other value.",
@@ -66,7 +53,7 @@ INPUT_COVERAGE = Rule(
 )
 OUTPUT_ONLY_INPUT = Rule(
     id="checkpoint.output-only-input-affects-state",
-    summary="An input that is declared output-only can reach a state.",
+    summary="No input that is declared output-only can reach a state.",
     why="Output-only inputs are not compared on a restore; if one reaches state, a continuation "
     "runs on a state that its own input would not have produced.",
     fix="Declare the input as conditioning, or keep its values away from nodes with state.",
@@ -82,7 +69,7 @@ OUTPUT_ONLY_INPUT = Rule(
 )
 NO_STATE = Rule(
     id="checkpoint.no-sequence-state",
-    summary="The program has no state.",
+    summary="The program has a state.",
     why="There is nothing to capture, so a prefix cannot be reused.",
     fix="Declare the program's caches and recurrent values as states, if it has any.",
     source=_DERIVE,
@@ -91,7 +78,7 @@ NO_STATE = Rule(
 )
 PERSISTENT_WORKSPACE = Rule(
     id="checkpoint.provider-persistent-workspace",
-    summary="A node's provider keeps a persistent workspace.",
+    summary="No node's provider keeps a persistent workspace.",
     why="Bytes that outlive an invocation and belong to no state are not captured; a restored "
     "sequence would run on another one's leftovers.",
     fix="Select a provider without persistent workspace, or make the bytes a declared state.",
@@ -101,7 +88,7 @@ PERSISTENT_WORKSPACE = Rule(
 )
 PROVIDER_UNDECLARED = Rule(
     id="checkpoint.provider-undeclared",
-    summary="A selected provider has no checkpoint contract.",
+    summary="Every selected provider has a checkpoint contract.",
     why="Every node takes part in continuing from a boundary, also those without state; one "
     "silent provider leaves the whole plan without a promise.",
     fix="Declare `checkpoint_capability` for the provider, or select one that has it.",
@@ -114,7 +101,8 @@ PROVIDER_UNDECLARED = Rule(
 )
 ORACLE_COVERAGE = Rule(
     id="checkpoint.state-oracle-coverage",
-    summary="A provider's numerics rest on an operation's oracle and its node has state effects.",
+    summary="No provider's numerics rest on an operation's oracle where its node has state "
+    "effects.",
     why="The oracle compares outputs. It says nothing of what repartitioning does to state, so "
     "a restored state could drift.",
     fix="Promise `bitwise_equivalent`, or one of the weaker numerics that hold for state too.",
@@ -124,8 +112,8 @@ ORACLE_COVERAGE = Rule(
 )
 INVALID_PORT = Rule(
     id="checkpoint.invalid-state-port",
-    summary="A provider's state port is no binding of a state, or is in storage that the "
-    "provider does not accept there.",
+    summary="A provider's state port is a binding of a state, in storage that the provider "
+    "accepts there.",
     why="The port says where a state's bytes are; one that points elsewhere would copy "
     "something else.",
     fix="Make role, ordinal and storage profile of the port those of the node's state binding.",
@@ -135,7 +123,7 @@ INVALID_PORT = Rule(
 )
 STATE_LIFETIME = Rule(
     id="checkpoint.state-lifetime",
-    summary="A state does not live as long as its sequence.",
+    summary="A state lives as long as its sequence.",
     why="A checkpoint is taken of a sequence; state of a request or a step is gone, or "
     "shared, when it is restored.",
     fix="Give the state the lifetime `sequence`, or leave checkpoints unsupported.",
@@ -147,7 +135,7 @@ STATE_LIFETIME = Rule(
 )
 STATE_UNDECLARED = Rule(
     id="checkpoint.state-undeclared",
-    summary="A state does not say what it holds at a completed boundary.",
+    summary="A state says what it holds at a completed boundary.",
     why="Without its contents, a value for each position or one for the whole, the bytes to copy "
     "are unknown.",
     fix="Declare the state's `checkpoint` in the program.",
@@ -157,7 +145,7 @@ STATE_UNDECLARED = Rule(
 )
 PORT_UNDECLARED = Rule(
     id="checkpoint.state-port-undeclared",
-    summary="A node binds a state where its provider declares no state port for that storage.",
+    summary="A node binds a state where its provider declares a state port for that storage.",
     why="The provider may keep the bytes in an order of its own, which a plain copy would break.",
     fix="Add a state port of that role, ordinal and storage profile to the provider's contract.",
     source=_DERIVE,
@@ -166,17 +154,21 @@ PORT_UNDECLARED = Rule(
 )
 STATE_LAYOUT = Rule(
     id="checkpoint.state-layout",
-    summary="A state's bytes are not one whole, contiguous range that all of its nodes agree on.",
+    summary="A state's bytes are one whole, contiguous range that all of its nodes agree on.",
     why="A copy of any other range restores too little, too much, or another state's bytes.",
     fix="Make the program's declaration, the binding, the port and the descriptor agree in "
     "contents, sizes, element type, usage, lifetime and initialization.",
-    source=f"{_DERIVE}, `validate_aliases`",
+    source=f"{_DERIVE} (`validate_aliases`)",
     severity="note",
     example=Example("bundle", {f"{_OF_ATTENTION}/state_ports/1/layout": "token_major_prefix"}),
 )
+
+_BINDING = "/plan/payload/nodes/2/values/2/access"
+_EFFECT = "/plan/payload/nodes/2/state_effects/1/access"
+_OPERAND = "/catalog/operations/operation.attention/inputs/2/access"
 WITHOUT_WRITER = Rule(
     id="checkpoint.state-without-writer",
-    summary="No node writes a state.",
+    summary="Some node writes each state.",
     why="A state that is never written holds nothing of the prefix; the plan that fills it is "
     "another one.",
     fix="Bind the state with access `write` or `read_write` in the node that fills it.",
@@ -186,7 +178,7 @@ WITHOUT_WRITER = Rule(
 )
 UNCOVERED_RESOURCE = Rule(
     id="checkpoint.uncovered-resource",
-    summary="A resource of usage state or persistent belongs to no captured state.",
+    summary="A resource of usage state or persistent belongs to a captured state.",
     why="Its bytes outlive the step and would be missing after a restore.",
     fix="Declare the state that the resource holds, or give the resource another usage.",
     source=_DERIVE,
@@ -199,42 +191,14 @@ UNCOVERED_RESOURCE = Rule(
 )
 BOUNDARY_INTERSECTION = Rule(
     id="checkpoint.boundary-intersection",
-    summary="The providers' boundary constraints have no boundary in common below 2^64 tokens.",
+    summary="The providers' boundary constraints have a boundary in common below 2^64 tokens.",
     why="A boundary has to be legal for every node, and here none is.",
     fix="Bring the providers' alignments and minimum tokens closer to each other.",
     source="seed 004, `intersect_boundaries`",
     severity="note",
     example=Example(
         "bundle",
-        {_prefix_alignment("operation.embed"): 1 << 63, _prefix_alignment("operation.norm"): 3},
-    ),
-)
-NEVER_REACHABLE = Rule(
-    id="checkpoint.never-reachable",
-    summary="The first legal boundary lies beyond what the plan's states can hold.",
-    why="The plan claims to support checkpoints and can never take one: every prefix is computed "
-    "again, and nobody is told.",
-    fix="Lower the alignment or the minimum of the providers that the message names, or raise "
-    "the states' maximum tokens.",
-    source="seed 004, `intersect_boundaries`; the states' declared capacity",
-    severity="warning",
-    example=Example("bundle", {_prefix_alignment("operation.mixer"): 1024}),
-)
-BEYOND_ONE_STEP = Rule(
-    id="checkpoint.beyond-one-step",
-    summary="The first legal boundary has more tokens than the policy schedules in one step.",
-    why="A prefix that is computed in several steps is captured only if the engine counts them "
-    "as one span; sequences that run one step at a time never meet a boundary.",
-    fix="Lower the providers' alignment or minimum, or raise `maximum_scheduled_tokens`.",
-    source="seed 004, `intersect_boundaries`; the policy's `maximum_scheduled_tokens`",
-    severity="note",
-    example=Example(
-        "bundle",
-        {
-            _prefix_alignment("operation.mixer"): 256,
-            "/policy/admission/maximum_scheduled_tokens": 128,
-        },
-        also=("contract.policy-limit",),
+        {prefix_alignment("operation.embed"): 1 << 63, prefix_alignment("operation.norm"): 3},
     ),
 )
 
@@ -286,33 +250,4 @@ def check(subject: Subject) -> Iterator[Finding]:
         scheduled = subject.policy.admission.maximum_scheduled_tokens
     elif subject.header is not None:
         scheduled = subject.header.maximum_scheduled_tokens
-    yield from _reach_findings(layout, scheduled, subject)
-
-
-def _reach_findings(
-    layout: SequenceCheckpointLayout, scheduled: int | None, subject: Subject
-) -> Iterator[Finding]:
-    found = reach(layout)
-    limits, clauses = [], []
-    if found.state is not None and found.held_tokens is not None:
-        limits.append(found.held_tokens)
-        clauses.append(f"state {found.state.state_id} holds {found.held_tokens:,} at most")
-    if scheduled is not None:
-        limits.append(scheduled)
-        clauses.append(f"the policy schedules {scheduled:,} in one step")
-    exceeded = [limit for limit in limits if found.smallest_boundary > limit]
-    if not exceeded:
-        return
-    guilty = culprits(layout.providers, max(exceeded))
-    names = listed([f"{provider.provider_id} (node {provider.node_id})" for provider in guilty])
-    message = (
-        f"The smallest boundary that all providers permit is {found.smallest_boundary:,} tokens, "
-        f"because of {names}, but {' and '.join(clauses)}."
-    )
-    # Beyond what a state holds no run gets; one step's tokens are certain to bound a span only
-    # where nothing else does.
-    rule = NEVER_REACHABLE if limits[0] in exceeded else BEYOND_ONE_STEP
-    position = next(
-        index for index, node in enumerate(subject.plan_nodes or ()) if node.id == guilty[0].node_id
-    )
-    yield rule.finding(message, pointer(subject.places.nodes, position))
+    yield from reach_findings(layout, scheduled, subject)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import pointer
+from ferrum_verify.findings.wording import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,7 +73,7 @@ def clause(group: Sequence[Unsupported]) -> str:
             if field in _NOUNS:
                 named.setdefault(field, {})[name] = None
     who = [
-        f"{_NOUNS[field]}{'s' if len(names) > 1 else ''} {listed(list(names))}"
+        f"{_NOUNS[field]}{'s' if len(names) > 1 else ''} {listed(marked(names))}"
         for field, names in named.items()
     ]
     because = group[0].because

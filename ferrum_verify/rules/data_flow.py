@@ -5,32 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import DELETE, Example, Rule
-from ferrum_verify.plan.order import HappensBefore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.order import HappensBefore
 
 READ_BEFORE_WRITE = Rule(
     id="graph.read-before-write",
-    summary="A node reads a value without waiting for the node that writes it.",
+    summary="A node that reads a value waits for a node that writes it.",
     why="Only dependencies order nodes. Without one the read may come first, and the kernel takes "
     "what an earlier step, or another request, left in those bytes.",
     fix="Let the reader depend on the writer, directly or through other nodes.",
-    source="format description, «Order, and three execution models»",
+    source="docs/format.md, «Execution-plan rules» (what the engine does not check)",
     judgment="safety",
     example=Example("bundle", {"/plan/payload/nodes/1/dependencies/0": DELETE}),
 )
 
 
-def check(nodes: Sequence[PlanNode], place: str) -> Iterator[Finding]:
+def check(nodes: Sequence[PlanNode], order: HappensBefore, place: str) -> Iterator[Finding]:
     """Findings of the data flow between the nodes that stand at the pointer ``place``.
 
     Says nothing where the dependencies give no order, as other graph rules then report.
     """
-    order = HappensBefore(nodes)
     if not order.is_tractable or not _is_ordered(order):
         return
     writers: dict[str, list[int]] = {}
@@ -49,8 +48,8 @@ def check(nodes: Sequence[PlanNode], place: str) -> Iterator[Finding]:
             writer = nodes[written[0]].id
             later = ", and even stands before it" if written[0] > index else ""
             yield READ_BEFORE_WRITE.finding(
-                f"Node {node.id} reads {binding.value_id}, which {writer} writes, but does not "
-                f"wait for it{later}.",
+                f"Node `{node.id}` reads `{binding.value_id}`, which `{writer}` writes, but does "
+                f"not wait for it{later}.",
                 f"{place}/{index}/values/{position}",
                 actual=list(node.dependencies),
                 about=(node.id, writer, binding.value_id),

@@ -7,13 +7,17 @@ it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.checkpoint import ProviderContract
 from ferrum_verify.documents.storage import profile_fault
 from ferrum_verify.findings import Example, Rule, pointer
-from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.plan.sizes import is_power_of_two
+from ferrum_verify.rules.provider_declarations import (
+    ILLEGAL_PROFILE,
+    MISPLACED,
+    check_provider,
+    offers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,29 +25,13 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.catalog import (
         CapabilityCatalog,
         Operation,
-        PortStorage,
-        Provider,
     )
-    from ferrum_verify.documents.checkpoint import StatePort
-    from ferrum_verify.documents.primitives import Role
     from ferrum_verify.findings import Finding
 
-_FORMAT = "format description, «Documents» (capability catalog)"
-_PROVIDERS = "format description, «Sequence checkpoints» (provider)"
-_FIRST = "/providers/operation.embed/0"
-
-MISPLACED = Rule(
-    id="contract.misplaced-declaration",
-    summary="An operation or provider of a catalog stands under another id than its own.",
-    why="The engine looks declarations up by key: it would run one operation under another's "
-    "contract.",
-    fix="File each declaration under its own id.",
-    source=_FORMAT,
-    example=Example("catalog", {f"{_FIRST}/operation_id": "operation.head"}),
-)
+_FORMAT = "docs/format.md, «Provider contracts»"
 UNKNOWN_OPERATION = Rule(
     id="contract.provided-operation-unknown",
-    summary="A catalog lists providers of an operation that it does not have.",
+    summary="A catalog lists providers of operations that it has.",
     why="Without the operation's contract nobody knows what the provider promises.",
     fix="Add the operation to the catalog, or drop its providers.",
     source=_FORMAT,
@@ -51,7 +39,7 @@ UNKNOWN_OPERATION = Rule(
 )
 DUPLICATE_PROVIDER = Rule(
     id="contract.duplicate-provider",
-    summary="A catalog lists a provider twice for one operation.",
+    summary="A catalog lists a provider once for an operation.",
     why="The engine takes the first it finds; the second's declarations are never read, so a "
     "change to them has no effect.",
     fix="Keep one of the two.",
@@ -61,104 +49,6 @@ DUPLICATE_PROVIDER = Rule(
         {"/providers/operation.attention/0/provider_id": "provider.attention.reference"},
     ),
 )
-DUPLICATE_PORT = Rule(
-    id="contract.duplicate-port",
-    summary="A provider declares twice which storage it accepts at one port.",
-    why="The engine takes the first declaration it finds, so the second is never honoured.",
-    fix="Merge the two into one list of accepted profiles.",
-    source=_PROVIDERS,
-    example=Example("catalog", {f"{_FIRST}/dynamic_storage_bindings/1/ordinal": 0}),
-)
-UNKNOWN_PORT = Rule(
-    id="contract.unknown-port",
-    summary="A provider speaks of an input or output that its operation does not have.",
-    why="What is declared for a port that is never bound protects nothing; most likely the "
-    "provider was written for another version of the operation.",
-    fix="Declare storage and state for the operation's own ports.",
-    source=_PROVIDERS,
-    example=Example("catalog", {f"{_FIRST}/dynamic_storage_bindings/1/ordinal": 7}),
-)
-ILLEGAL_PROFILE = Rule(
-    id="contract.illegal-profile",
-    summary="A storage profile in a catalog or estimate is none that the engine has.",
-    why="No allocator can serve it, so whatever depends on it can never be planned.",
-    fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
-    "seen contiguously or in pages of the same block.",
-    source="format description, «Sizes» (storage profile)",
-    example=Example(
-        "catalog",
-        {
-            f"{_FIRST}/dynamic_storage_bindings/1/storage/accepted_profiles/-": {
-                "allocator": "linear_arena",
-                "view": {"paged_regions": {"block_bytes": 256}},
-            }
-        },
-    ),
-)
-STATE_PORT = Rule(
-    id="contract.state-port-storage",
-    summary="A provider promises checkpoints of a state in storage that it does not accept there.",
-    why="The promise can never be kept: the state is never stored in that way, and every plan "
-    "that selects the provider loses its checkpoints.",
-    fix="Make the storage profile of the state port one that the provider accepts at the port.",
-    source="seed 004, `derive_sequence_checkpoint` (`InvalidStatePort`)",
-    example=Example(
-        "catalog",
-        {
-            "/providers/operation.attention/1/checkpoint_capability/completed_boundary"
-            "/state_ports/0/storage_profile": {"allocator": "linear_arena", "view": "contiguous"}
-        },
-    ),
-)
-OPERATION_ALIGNMENT = Rule(
-    id="contract.operation-alignment",
-    summary="An operation's minimum value alignment is no power of two.",
-    why="No allocator can place values at such an alignment.",
-    fix="Ask for a power of two.",
-    source=_FORMAT,
-    example=Example(
-        "catalog", {"/operations/operation.embed/resources/minimum_value_alignment_bytes": 24}
-    ),
-)
-ALIAS_TARGET = Rule(
-    id="contract.alias-target",
-    summary="An operation's output aliases an input that the operation does not have.",
-    why="An output that must take the bytes of an input that is not there has no bytes at all.",
-    fix="Name an input of the operation.",
-    source="format description, «Sequence checkpoints» (alias policy)",
-    example=Example(
-        "catalog",
-        {"/operations/operation.residual/outputs/0/alias": {"must_alias": {"tensor_index": 5}}},
-    ),
-)
-UNSELECTABLE = Rule(
-    id="contract.unselectable-provider",
-    summary="A provider can never be selected on the catalog's device.",
-    why="A provider that is built and shipped but never chosen is usually one whose declaration "
-    "has a mistake; plans silently run on another.",
-    fix="Correct the declaration, or drop the provider from this device's catalog.",
-    source=_FORMAT,
-    severity="note",
-    example=Example("catalog", {f"{_FIRST}/device_id": "device.other.0"}),
-)
-
-
-class DeviceOffers(NamedTuple):
-    """What a catalog's device offers, ready to be compared with many providers."""
-
-    device_id: str
-    capabilities: frozenset[str]
-    profiles: frozenset[tuple[int, int]]
-
-
-def offers(catalog: CapabilityCatalog) -> DeviceOffers:
-    """What the catalog's device offers."""
-    device = catalog.device
-    return DeviceOffers(
-        device.id,
-        frozenset(device.capabilities),
-        frozenset(profile.blocks for profile in device.dynamic_storage_profiles),
-    )
 
 
 def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
@@ -166,7 +56,7 @@ def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
     for index, profile in enumerate(catalog.device.dynamic_storage_profiles):
         if (fault := profile_fault(profile)) is not None:
             yield ILLEGAL_PROFILE.finding(
-                f"Device {catalog.device.id} offers {fault}.",
+                f"Device `{catalog.device.id}` offers {fault}.",
                 pointer(place, "device", "dynamic_storage_profiles", index),
                 actual=profile.to_wire(),
             )
@@ -180,19 +70,20 @@ def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
         known = catalog.operations.get(operation_id)
         if known is None:
             yield UNKNOWN_OPERATION.finding(
-                f"The catalog lists {len(providers)} providers of {operation_id}, which is none of "
-                "its operations.",
+                f"The catalog lists {len(providers)} providers of `{operation_id}`, which is "
+                "none of its operations.",
                 where,
             )
         seen: set[str] = set()
         for index, provider in enumerate(providers):
             if provider.provider_id in seen:
                 yield DUPLICATE_PROVIDER.finding(
-                    f"Provider {provider.provider_id} stands twice among those of {operation_id}.",
+                    f"Provider `{provider.provider_id}` stands twice among those of "
+                    f"`{operation_id}`.",
                     f"{where}/{index}/provider_id",
                 )
             seen.add(provider.provider_id)
-            yield from _check_provider(operation_id, provider, known, offered, f"{where}/{index}")
+            yield from check_provider(operation_id, provider, known, offered, f"{where}/{index}")
     for provider_id, engine in catalog.engine_providers.items():
         if engine.provider_id != provider_id:
             yield _misplaced(
@@ -203,14 +94,37 @@ def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
             )
 
 
+OPERATION_ALIGNMENT = Rule(
+    id="contract.operation-alignment",
+    summary="An operation's minimum value alignment is a power of two.",
+    why="No allocator can place values at such an alignment.",
+    fix="Ask for a power of two.",
+    source=_FORMAT,
+    example=Example(
+        "catalog", {"/operations/operation.embed/resources/minimum_value_alignment_bytes": 24}
+    ),
+)
+ALIAS_TARGET = Rule(
+    id="contract.alias-target",
+    summary="An operation's output aliases an input that the operation has.",
+    why="An output that must take the bytes of an input that is not there has no bytes at all.",
+    fix="Name an input of the operation.",
+    source="docs/format.md, «Values» (alias policy)",
+    example=Example(
+        "catalog",
+        {"/operations/operation.residual/outputs/0/alias": {"must_alias": {"tensor_index": 5}}},
+    ),
+)
+
+
 def _check_operation(operation_id: str, operation: Operation, place: str) -> Iterator[Finding]:
     if operation.id != operation_id:
         yield _misplaced("Operation", operation.id, operation_id, f"{place}/id")
     alignment = operation.resources.minimum_value_alignment_bytes
     if not is_power_of_two(alignment):
         yield OPERATION_ALIGNMENT.finding(
-            f"Operation {operation_id} wants values aligned to at least {alignment:,} bytes, which "
-            "is no power of two.",
+            f"Operation `{operation_id}` wants values aligned to at least {alignment:,} bytes, "
+            "which is no power of two.",
             f"{place}/resources/minimum_value_alignment_bytes",
             actual=alignment,
         )
@@ -218,7 +132,7 @@ def _check_operation(operation_id: str, operation: Operation, place: str) -> Ite
         policy = output.alias
         if not isinstance(policy, str) and policy.tensor_index >= len(operation.inputs):
             yield ALIAS_TARGET.finding(
-                f"Output {ordinal} of operation {operation_id} aliases input "
+                f"Output {ordinal} of operation `{operation_id}` aliases input "
                 f"{policy.tensor_index}, but the operation has {len(operation.inputs)} inputs.",
                 f"{place}/outputs/{ordinal}/alias",
             )
@@ -226,117 +140,5 @@ def _check_operation(operation_id: str, operation: Operation, place: str) -> Ite
 
 def _misplaced(what: str, own: str, key: str, where: str) -> Finding:
     return MISPLACED.finding(
-        f"{what} {own} stands under the id {key}.", where, expected=key, actual=own
+        f"{what} `{own}` stands under the id `{key}`.", where, expected=key, actual=own
     )
-
-
-def _check_provider(
-    operation_id: str,
-    provider: Provider,
-    operation: Operation | None,
-    offered: DeviceOffers,
-    place: str,
-) -> Iterator[Finding]:
-    name = f"Provider {provider.provider_id}"
-    if provider.operation_id != operation_id:
-        yield MISPLACED.finding(
-            f"{name} provides {provider.operation_id}, but stands among those of {operation_id}.",
-            f"{place}/operation_id",
-            expected=operation_id,
-            actual=provider.operation_id,
-        )
-        operation = None
-    seen: set[tuple[Role, int]] = set()
-    for index, port in enumerate(provider.dynamic_storage_bindings):
-        where = f"{place}/dynamic_storage_bindings/{index}"
-        if (port.role, port.ordinal) in seen:
-            yield DUPLICATE_PORT.finding(
-                f"{name} declares twice which storage it accepts at {port.role} {port.ordinal} of "
-                f"{operation_id}.",
-                where,
-            )
-        seen.add((port.role, port.ordinal))
-        if operation is not None and not _has_port(operation, port.role, port.ordinal):
-            yield _unknown_port(f"{name} declares storage", port, operation, where)
-        for position, profile in enumerate(port.storage.accepted_profiles):
-            if (fault := profile_fault(profile)) is not None:
-                yield ILLEGAL_PROFILE.finding(
-                    f"{name} accepts, at {port.role} {port.ordinal} of {operation_id}, {fault}.",
-                    f"{where}/storage/accepted_profiles/{position}",
-                    actual=profile.to_wire(),
-                )
-    if isinstance(provider.checkpoint_capability, ProviderContract):
-        yield from _check_state_ports(provider, provider.checkpoint_capability, operation, place)
-    if reasons := list(_obstacles(provider, operation, offered)):
-        yield UNSELECTABLE.finding(
-            f"{name} of {operation_id} can never be selected on device {offered.device_id}: "
-            f"{'; '.join(reasons)}.",
-            place,
-        )
-
-
-def _check_state_ports(
-    provider: Provider, contract: ProviderContract, operation: Operation | None, place: str
-) -> Iterator[Finding]:
-    name = f"Provider {provider.provider_id}"
-    storages = {
-        (port.role, port.ordinal): port.storage
-        for port in reversed(provider.dynamic_storage_bindings)
-    }
-    for index, port in enumerate(contract.state_ports):
-        where = f"{place}/checkpoint_capability/completed_boundary/state_ports/{index}"
-        if operation is not None and not _has_port(operation, port.role, port.ordinal):
-            yield _unknown_port(f"{name} declares a state", port, operation, where)
-            continue
-        storage = storages.get((port.role, port.ordinal))
-        if storage is None or not storage.accepts(port.storage_profile):
-            yield STATE_PORT.finding(
-                f"{name} promises checkpoints of a state at {port.role} {port.ordinal} stored as "
-                f"{describe_profile(port.storage_profile)}, which it does not accept there.",
-                f"{where}/storage_profile",
-                actual=port.storage_profile.to_wire(),
-            )
-
-
-def _has_port(operation: Operation, role: Role, ordinal: int) -> bool:
-    return ordinal < len(operation.inputs if role == "input" else operation.outputs)
-
-
-def _unknown_port(
-    claim: str, port: PortStorage | StatePort, operation: Operation, where: str
-) -> Finding:
-    return UNKNOWN_PORT.finding(
-        f"{claim} for {port.role} {port.ordinal} of {operation.id}, which has "
-        f"{len(operation.inputs)} inputs and {len(operation.outputs)} outputs.",
-        where,
-    )
-
-
-def obstacles(
-    provider: Provider, operation: Operation | None, catalog: CapabilityCatalog
-) -> Iterator[str]:
-    """Why a provider can never be selected on the catalog's device, as clauses; none if it can."""
-    return _obstacles(provider, operation, offers(catalog))
-
-
-def _obstacles(
-    provider: Provider, operation: Operation | None, offered: DeviceOffers
-) -> Iterator[str]:
-    if provider.device_id != offered.device_id:
-        yield f"it is for device {provider.device_id}"
-    own = set(provider.capabilities)
-    if foreign := sorted(own - offered.capabilities):
-        yield f"the device lacks {', '.join(foreign)}"
-    if operation is not None:
-        if missing := sorted(set(operation.provider.required_capabilities) - own):
-            yield f"it lacks {', '.join(missing)}, which the operation requires"
-        minimum, version = operation.provider.minimum_version, provider.version
-        if (version.major, version.minor) < (minimum.major, minimum.minor):
-            yield (
-                f"its version is {version.major}.{version.minor}, but the operation requires at "
-                f"least {minimum.major}.{minimum.minor}"
-            )
-    for port in provider.dynamic_storage_bindings:
-        accepted = port.storage.accepted_profiles
-        if not any(profile.blocks in offered.profiles for profile in accepted):
-            yield f"the device offers no storage that it accepts at {port.role} {port.ordinal}"

@@ -43,7 +43,7 @@ FOREIGN_POOL = Rule(
     why="Resources that differ in storage, usage, element type, layout or alignment must not "
     "come from one pool: its allocator would hand out bytes that do not fit the claim.",
     fix="Recompute `pool_id` from the descriptor.",
-    source="seed 000, derive_dynamic_pools_with_reusable",
+    source="seed 000, `derive_dynamic_pools_with_reusable`",
     example=Example(
         "fragment",
         {"/memory/dynamic_descriptors/8/pool_id": "dynamic-pool/sha256/" + "0" * 64},

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.demand import (
-    ActualSequences,
-    Affine,
-    BoundedShapeBuckets,
-    Fixed,
-    Pages,
-    Tokens,
-)
 from ferrum_verify.documents.memory_plan import Persistent
 from ferrum_verify.documents.storage import profile_fault
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.documents.terms import Staircase
 from ferrum_verify.findings import Example, Finding, Rule
 from ferrum_verify.plan.sizes import (
+    Claim,
     describe,
-    formula_key,
     is_power_of_two,
     maximal_shape,
     request_bytes,
@@ -27,12 +20,13 @@ from ferrum_verify.plan.sizes import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ferrum_verify.documents.demand import Demand
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.documents.problem import ProblemDescriptor
+    from ferrum_verify.documents.terms import Terms
 
-VALIDATE = "seed 000, MemoryPlan::validate"
-SIZES = "format description, sizes and descriptors"
+VALIDATE = "seed 000, `MemoryPlan::validate`"
+SIZES = "docs/format.md, «Descriptors»"
+
 DUPLICATE = Rule(
     id="descriptor.duplicate",
     summary="A dynamic resource has one descriptor.",
@@ -45,93 +39,16 @@ DUPLICATE = Rule(
         also=("graph.unknown-resource",),
     ),
 )
-ALIGNMENT = Rule(
-    id="descriptor.alignment",
-    summary="A descriptor's alignment is a power of two.",
-    why="Addresses are rounded with masks; under any other alignment they come out wrong.",
-    fix="Use a power of two, such as 256.",
-    source=SIZES,
-    example=Example("problem", {"/dynamic_descriptors/0/alignment_bytes": 48}),
-)
 ILLEGAL_PROFILE = Rule(
     id="descriptor.illegal-profile",
     summary="A descriptor's storage is a legal pair of allocator and view.",
     why="No allocator of the engine can serve the other pairs.",
     fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
     "seen contiguously or in pages of the same block.",
-    source="format description, storage profiles",
+    source="docs/format.md, «Sizes» (storage profiles)",
     example=Example(
         "problem", {"/dynamic_descriptors/12/storage/profile/view/paged_regions/block_bytes": 8192}
     ),
-)
-PLAN_LIFETIME = Rule(
-    id="descriptor.plan-lifetime",
-    summary="A dynamic resource does not live as long as the plan.",
-    why="A pool would hold the bytes for ever without counting them as static.",
-    fix="Make the resource a static row, or give it a shorter lifetime.",
-    source=VALIDATE,
-    example=Example("problem", {"/dynamic_descriptors/9/lifetime": "plan"}),
-)
-ZERO_INSTANCES = Rule(
-    id="descriptor.zero-instances",
-    summary="A descriptor has at least one theoretical instance.",
-    why="Its ceiling would be 0 bytes, and the first claim would pass it.",
-    fix="Set `theoretical_maximum_instances` to the number of sequences that may be active.",
-    source="seed 000, validate_active_sequence_ceiling",
-    example=Example("problem", {"/dynamic_descriptors/8/theoretical_maximum_instances": 0}),
-)
-ILLEGAL_DEMAND = Rule(
-    id="descriptor.illegal-demand",
-    summary="A demand's coefficients and maxima are positive, and its buckets ascend.",
-    why="A demand that is 0, or that shrinks as the shape grows, makes the maximal shape no "
-    "longer the worst one, on which every budget rests.",
-    fix="Give each coefficient and maximum a positive value; sort the buckets so that each covers "
-    "the one before and needs at least as many bytes.",
-    source=SIZES,
-    example=Example(
-        "problem", {"/dynamic_descriptors/10/demand/bounded_shape_buckets/buckets/1/bytes": 1024}
-    ),
-)
-SEQUENCE_CEILING = Rule(
-    id="descriptor.sequence-ceiling",
-    summary="The maximum of an actual_sequences demand is the descriptor's instance count.",
-    why="The sequences of a batch share the resource's ceiling; two different maxima make the "
-    "ceiling wrong.",
-    fix="Set `maximum_sequences` to `theoretical_maximum_instances`.",
-    source=SIZES,
-    example=Example(
-        "problem", {"/dynamic_descriptors/9/demand/actual_sequences/maximum_sequences": 8}
-    ),
-)
-SIZE_OVERFLOW = Rule(
-    id="descriptor.size-overflow",
-    summary="A descriptor's bytes fit u64 at its smallest and at its maximal shape.",
-    why="A size that wraps is small: the claim is granted and the kernel writes past its end.",
-    fix="Lower the demand's maxima or its bytes.",
-    source=SIZES,
-    judgment="safety",
-    example=Example(
-        "problem", {"/dynamic_descriptors/0/demand/tokens/bytes_per_token": 9223372036854775808}
-    ),
-)
-KIND_CONTRACT = Rule(
-    id="descriptor.kind-contract",
-    summary="A descriptor's kind agrees with its lifetime, usage and element type.",
-    why="Workspaces are opaque bytes with a fixed life; a value never stores weights dynamically. "
-    "Any other combination is bytes that nobody frees, or frees too early.",
-    fix="Scratch and binding: invocation, usage of the same name, u8. A persistent workspace: "
-    "usage `persistent`, u8 too; it may live for a request, a sequence or a step. A value: no "
-    "weights.",
-    source=SIZES,
-    example=Example("problem", {"/dynamic_descriptors/10/element_type": "f16"}),
-)
-ZERO_INITIALIZATION = Rule(
-    id="descriptor.zero-initialization",
-    summary="Only a value with usage state and sequence lifetime is zero-initialized.",
-    why="The engine clears state when a sequence begins, and nothing else at any time.",
-    fix="Set `initialization` to `none`, or make the resource a sequence state.",
-    source=SIZES,
-    example=Example("problem", {"/dynamic_descriptors/8/initialization": "zero"}),
 )
 
 
@@ -140,7 +57,7 @@ def check_rows(
 ) -> Iterator[Finding]:
     """What every descriptor promises by itself, with or without its derived pool."""
     seen: set[str] = set()
-    sound: set[tuple[int, int, int, int]] = set()
+    sound: set[tuple[Claim, int]] = set()
     for index, row in enumerate(rows):
         resource = row.base_resource_id
         if resource in seen:
@@ -167,11 +84,58 @@ def check_rows(
                 f"dynamic resource `{resource}` is stored in {fault}",
                 f"{base}/{index}/storage/profile",
             )
-        elif is_power_of_two(alignment) and (key := formula_key(row)) not in sound:
+            continue
+        asked = Claim.of(row), row.theoretical_maximum_instances
+        if is_power_of_two(alignment) and asked not in sound:
             faults = list(_check_demand(row, f"{base}/{index}"))
             if not faults:
-                sound.add(key)
+                sound.add(asked)
             yield from faults
+
+
+ALIGNMENT = Rule(
+    id="descriptor.alignment",
+    summary="A descriptor's alignment is a power of two.",
+    why="Addresses are rounded with masks; under any other alignment they come out wrong.",
+    fix="Use a power of two, such as 256.",
+    source=SIZES,
+    example=Example("problem", {"/dynamic_descriptors/0/alignment_bytes": 48}),
+)
+PLAN_LIFETIME = Rule(
+    id="descriptor.plan-lifetime",
+    summary="A dynamic resource does not live as long as the plan.",
+    why="A pool would hold the bytes for ever without counting them as static.",
+    fix="Make the resource a static row, or give it a shorter lifetime.",
+    source=VALIDATE,
+    example=Example("problem", {"/dynamic_descriptors/9/lifetime": "plan"}),
+)
+ZERO_INSTANCES = Rule(
+    id="descriptor.zero-instances",
+    summary="A descriptor has at least one theoretical instance.",
+    why="Its ceiling would be 0 bytes, and the first claim would pass it.",
+    fix="Set `theoretical_maximum_instances` to the number of sequences that may be active.",
+    source="seed 000, `validate_active_sequence_ceiling`",
+    example=Example("problem", {"/dynamic_descriptors/8/theoretical_maximum_instances": 0}),
+)
+KIND_CONTRACT = Rule(
+    id="descriptor.kind-contract",
+    summary="A descriptor's kind agrees with its lifetime, usage and element type.",
+    why="Workspaces are opaque bytes with a fixed life; a value never stores weights dynamically. "
+    "Any other combination is bytes that nobody frees, or frees too early.",
+    fix="Scratch and binding: invocation, usage of the same name, u8. A persistent workspace: "
+    "usage `persistent`, u8 too; it may live for a request, a sequence or a step. A value: no "
+    "weights.",
+    source=SIZES,
+    example=Example("problem", {"/dynamic_descriptors/10/element_type": "f16"}),
+)
+ZERO_INITIALIZATION = Rule(
+    id="descriptor.zero-initialization",
+    summary="Only a value with usage state and sequence lifetime is zero-initialized.",
+    why="The engine clears state when a sequence begins, and nothing else at any time.",
+    fix="Set `initialization` to `none`, or make the resource a sequence state.",
+    source=SIZES,
+    example=Example("problem", {"/dynamic_descriptors/8/initialization": "zero"}),
+)
 
 
 def _check_contract(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iterator[Finding]:
@@ -220,24 +184,58 @@ def _check_contract(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iter
         )
 
 
+ILLEGAL_DEMAND = Rule(
+    id="descriptor.illegal-demand",
+    summary="A demand's coefficients and maxima are positive, and its buckets ascend.",
+    why="A demand that is 0, or that shrinks as the shape grows, makes the maximal shape no "
+    "longer the worst one, on which every budget rests.",
+    fix="Give each coefficient and maximum a positive value; sort the buckets so that each covers "
+    "the one before and needs at least as many bytes.",
+    source=SIZES,
+    example=Example(
+        "problem", {"/dynamic_descriptors/10/demand/bounded_shape_buckets/buckets/1/bytes": 1024}
+    ),
+)
+SEQUENCE_CEILING = Rule(
+    id="descriptor.sequence-ceiling",
+    summary="The maximum of an actual_sequences demand is the descriptor's instance count.",
+    why="The sequences of a batch share the resource's ceiling; two different maxima make the "
+    "ceiling wrong.",
+    fix="Set `maximum_sequences` to `theoretical_maximum_instances`.",
+    source=SIZES,
+    example=Example(
+        "problem", {"/dynamic_descriptors/9/demand/actual_sequences/maximum_sequences": 8}
+    ),
+)
+SIZE_OVERFLOW = Rule(
+    id="descriptor.size-overflow",
+    summary="A descriptor's bytes fit u64 at its smallest and at its maximal shape.",
+    why="A size that wraps is small: the claim is granted and the kernel writes past its end.",
+    fix="Lower the demand's maxima or its bytes.",
+    source=SIZES,
+    judgment="safety",
+    example=Example(
+        "problem", {"/dynamic_descriptors/0/demand/tokens/bytes_per_token": 9223372036854775808}
+    ),
+)
+
+
 def _check_demand(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iterator[Finding]:
-    demand = row.demand
+    terms = row.demand.terms
     name = f"dynamic resource `{row.base_resource_id}`"
-    if fault := demand_fault(demand):
+    if fault := demand_fault(terms):
         yield ILLEGAL_DEMAND.finding(f"the demand of {name} {fault}", f"{at}/demand")
         return
-    if (
-        isinstance(demand, ActualSequences)
-        and demand.maximum_sequences != row.theoretical_maximum_instances
-    ):
+    served = terms.only("sequences")
+    if served is not None and served.most != row.theoretical_maximum_instances:
         yield SEQUENCE_CEILING.finding(
-            f"{name} serves at most {demand.maximum_sequences:,} sequences, but has "
+            f"{name} serves at most {served.most:,} sequences, but has "
             f"{row.theoretical_maximum_instances:,} theoretical instances",
             f"{at}/demand/actual_sequences/maximum_sequences",
             expected=row.theoretical_maximum_instances,
-            actual=demand.maximum_sequences,
+            actual=served.most,
         )
-    shape = maximal_shape(demand)
+    shape = maximal_shape(terms)
     try:
         # A legal demand is positive and never shrinks, so the largest shape is the only test.
         request_bytes(row, shape)
@@ -248,47 +246,38 @@ def _check_demand(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iterat
         )
 
 
-def demand_fault(demand: Demand) -> str | None:
+def demand_fault(terms: Terms) -> str | None:
     """What makes a demand illegal, completing "the demand …"; None if it is legal.
 
     A maximal value that does not fit u64 is a size's affair, not the form's.
     """
-    match demand:
-        case Fixed(bytes=fixed):
-            return None if fixed else "is 0 bytes"
-        case ActualSequences(bytes_per_sequence=each, maximum_sequences=most):
-            return None if each and most else f"is {each:,} bytes for each of {most:,} sequences"
-        case Tokens(bytes_per_token=each, maximum_tokens=most):
-            return None if each and most else f"is {each:,} bytes for each of {most:,} tokens"
-        case Pages(bytes_per_page=each, maximum_pages=most):
-            return None if each and most else f"is {each:,} bytes for each of {most:,} pages"
-        case Affine() as affine:
-            if not affine.bytes_per_sequence and not affine.bytes_per_token:
-                return "is affine with no bytes for a sequence or a token"
-            if not affine.maximum_sequences or not affine.maximum_tokens:
-                return "is affine with a maximum of 0"
-            return None
-        case BoundedShapeBuckets():
-            return _buckets_fault(demand)
+    if isinstance(terms, Staircase):
+        return _buckets_fault(terms)
+    if not terms.parts:
+        return None if terms.fixed else "is 0 bytes"
+    if len(terms.parts) == 1:
+        ((counted, each, most),) = terms.parts
+        return None if each and most else f"is {each:,} bytes for each of {most:,} {counted}"
+    if not any(part.each for part in terms.parts):
+        return "is affine with no bytes for a sequence or a token"
+    return None if all(part.most for part in terms.parts) else "is affine with a maximum of 0"
 
 
-def _buckets_fault(demand: BoundedShapeBuckets) -> str | None:
-    buckets = demand.buckets
-    if not 1 <= len(buckets) <= 64:
-        return f"has {len(buckets):,} shape buckets, not 1 to 64"
-    for index, bucket in enumerate(buckets):
-        shape = (bucket.maximum_sequences, bucket.maximum_tokens, bucket.maximum_pages)
-        if not all(shape) or not bucket.bytes:
+def _buckets_fault(terms: Staircase) -> str | None:
+    if not 1 <= len(terms.steps) <= 64:
+        return f"has {len(terms.steps):,} shape buckets, not 1 to 64"
+    for index, step in enumerate(terms.steps):
+        if not all(step):
             return f"has a 0 in shape bucket {index}"
         if not index:
             continue
-        last = buckets[index - 1]
-        before = (last.maximum_sequences, last.maximum_tokens, last.maximum_pages)
+        last = terms.steps[index - 1]
+        shape, before = step[:3], last[:3]
         if shape == before or any(now < then for now, then in zip(shape, before, strict=True)):
             return f"has shape bucket {index}, which does not grow past bucket {index - 1}"
-        if bucket.bytes < last.bytes:
+        if step.bytes < last.bytes:
             return (
-                f"shrinks from {last.bytes:,} to {bucket.bytes:,} bytes "
+                f"shrinks from {last.bytes:,} to {step.bytes:,} bytes "
                 f"between shape buckets {index - 1} and {index}"
             )
     return None

@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode, WorkspaceEstimate
     from ferrum_verify.findings import Finding
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
+_FORMAT = "docs/format.md, «Workspace estimates»"
 _ESTIMATE = "/plan/payload/nodes/2/provider_resources"
-
 OTHER_PROVIDER = Rule(
     id="contract.estimate-of-other-provider",
-    summary="A node's estimate was given by another provider than the selected one.",
+    summary="A node's estimate was given by its selected provider.",
     why="Each kernel needs its own workspace: with another one's estimate it may write past the "
     "end of what it was given.",
     fix="Ask the selected provider for the estimate.",
@@ -27,7 +26,7 @@ OTHER_PROVIDER = Rule(
 )
 ESTIMATE_ALIGNMENT = Rule(
     id="contract.estimate-alignment",
-    summary="An alignment in an estimate is no power of two.",
+    summary="An alignment in an estimate is a power of two.",
     why="No allocator can place bytes at such an alignment, and kernels mask addresses with it.",
     fix="Have the provider ask for a power of two.",
     source=_FORMAT,
@@ -35,7 +34,7 @@ ESTIMATE_ALIGNMENT = Rule(
 )
 SCOPE = Rule(
     id="contract.workspace-scope",
-    summary="An estimate asks for a workspace in a scope that it cannot have.",
+    summary="An estimate asks for each workspace in a scope that it can have.",
     why="Scratch and binding bytes live for one invocation and are handed on after it; a "
     "provider that counts on them for longer reads another node's bytes.",
     fix="Ask for scratch and binding with scope `invocation`, for persistent bytes with `plan`, "
@@ -51,15 +50,15 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
     place += "/provider_resources"
     if estimate.provider_id != node.selection.selected_provider:
         yield OTHER_PROVIDER.finding(
-            f"Node {node.id} runs on {node.selection.selected_provider}, but its estimate is that "
-            f"of {estimate.provider_id}.",
+            f"Node `{node.id}` runs on `{node.selection.selected_provider}`, but its estimate is "
+            f"that of `{estimate.provider_id}`.",
             f"{place}/provider_id",
             expected=node.selection.selected_provider,
             actual=estimate.provider_id,
         )
     if not is_power_of_two(estimate.value_alignment_bytes):
         yield ESTIMATE_ALIGNMENT.finding(
-            f"Provider {estimate.provider_id} wants the values of node {node.id} aligned to "
+            f"Provider `{estimate.provider_id}` wants the values of node `{node.id}` aligned to "
             f"{estimate.value_alignment_bytes:,} bytes, which is no power of two.",
             f"{place}/value_alignment_bytes",
             actual=estimate.value_alignment_bytes,
@@ -69,15 +68,15 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
             continue
         if not is_power_of_two(workspace.alignment_bytes):
             yield ESTIMATE_ALIGNMENT.finding(
-                f"Provider {estimate.provider_id} wants the {part} workspace of node {node.id} "
+                f"Provider `{estimate.provider_id}` wants the {part} workspace of node `{node.id}` "
                 f"aligned to {workspace.alignment_bytes:,} bytes, which is no power of two.",
                 f"{place}/{part}/alignment_bytes",
                 actual=workspace.alignment_bytes,
             )
         if (workspace.scope == "invocation") != (part != "persistent"):
             yield SCOPE.finding(
-                f"Provider {estimate.provider_id} asks for a {part} workspace of node {node.id} "
-                f"with scope {workspace.scope}.",
+                f"Provider `{estimate.provider_id}` asks for a {part} workspace of node "
+                f"`{node.id}` with scope {workspace.scope}.",
                 f"{place}/{part}/scope",
                 actual=workspace.scope,
             )

@@ -24,7 +24,6 @@ from ferrum_verify.derive.reusable import (
     step_slot_bytes,
 )
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sharing import slot_safety
 from ferrum_verify.plan.sizes import UNIT, bytes_at, request_bytes, resident_ceilings
 from ferrum_verify.rules import descriptor_rows
@@ -60,9 +59,8 @@ class Facts:
         self.memory = memory
         self.execution = execution
         self.doubts = doubts
-        self.order = HappensBefore(subject.nodes) if ordered and subject.nodes is not None else None
-        if self.order is not None and not self.order.is_tractable:
-            self.order = None
+        order = subject.order
+        self.order = order if ordered and order is not None and order.is_tractable else None
 
     @cached_property
     def descriptors(self) -> dict[str, DynamicDescriptor]:

@@ -6,17 +6,17 @@ import itertools
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Finding, Rule
-from ferrum_verify.plan.order import MAXIMUM_NODES, HappensBefore
+from ferrum_verify.plan.order import MAXIMUM_NODES
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.reading.subject import Subject
 
-GRAPH = "format description, graph rules"
-
+GRAPH = "docs/format.md, «Graph rules»"
 DUPLICATE_NODE = Rule(
     id="graph.duplicate-node",
     summary="Node ids are unique.",
@@ -25,6 +25,54 @@ DUPLICATE_NODE = Rule(
     source=GRAPH,
     example=Example("problem", {"/nodes/5/id": "node/embed"}),
 )
+TOO_MANY_NODES = Rule(
+    id="graph.too-many-nodes",
+    summary=f"Order can be judged: the document has at most {MAXIMUM_NODES:,} nodes.",
+    why="Beyond that the closure of the dependencies would take more memory than an audit may; "
+    "a full plan of that many nodes would be many times too large to encode.",
+    fix="Audit a part of the plan.",
+    source="a limit of this verifier",
+    severity="warning",
+    undecided=True,
+)
+NODES_MISSING = Rule(
+    id="graph.nodes-missing",
+    summary="Order can be judged: the document has nodes.",
+    why="A memory plan alone says which resources share bytes, but not whether they may.",
+    fix="Audit the execution plan, or a fragment with the nodes.",
+    source="docs/format.md, «Documents»",
+    severity="warning",
+    undecided=True,
+    example=Example("memory-plan", {}),
+)
+
+
+def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding]:
+    """All graph rules of a plan, fragment or problem.
+
+    ``known`` are the resources that nodes may list; None when the memory plan could not be
+    read, so that nothing can be said of them. A problem's lists may stand in any order.
+    """
+    order = subject.order
+    if order is None:
+        return
+    nodes, at = order.nodes, subject.places.nodes
+    for index, node in enumerate(nodes):
+        first = order.position[node.id]
+        if first != index:
+            yield DUPLICATE_NODE.finding(
+                f"node {index} has the id `{node.id}` of node {first}", f"{at}/{index}/id"
+            )
+    late = yield from _check_dependencies(nodes, order, at)
+    if late:
+        yield from _check_late(nodes, order, late, at)
+    yield from _check_lists(nodes, known, at, in_any_order=subject.kind == "problem")
+    if not order.is_tractable:
+        yield TOO_MANY_NODES.finding(
+            f"the plan has {len(nodes):,} nodes, so what depends on order was not judged", at
+        )
+
+
 UNKNOWN_DEPENDENCY = Rule(
     id="graph.unknown-dependency",
     summary="A dependency names a node of the plan.",
@@ -33,6 +81,25 @@ UNKNOWN_DEPENDENCY = Rule(
     source=GRAPH,
     example=Example("problem", {"/nodes/5/dependencies": ["node/lost"]}),
 )
+
+
+def _check_dependencies(
+    nodes: Sequence[FragmentNode | PlanNode], order: HappensBefore, at: str
+) -> Generator[Finding, None, list[tuple[int, str]]]:
+    late: list[tuple[int, str]] = []
+    for index, node in enumerate(nodes):
+        for place, dependency in enumerate(node.dependencies):
+            earlier = order.position.get(dependency)
+            if earlier is None:
+                yield UNKNOWN_DEPENDENCY.finding(
+                    f"`{node.id}` waits for `{dependency}`, which is no node of the plan",
+                    f"{at}/{index}/dependencies/{place}",
+                )
+            elif earlier >= index:
+                late.append((index, dependency))
+    return late
+
+
 LATER_DEPENDENCY = Rule(
     id="graph.later-dependency",
     summary="A dependency stands earlier in the plan than the node that waits for it.",
@@ -50,6 +117,30 @@ CYCLE = Rule(
     judgment="safety",
     example=Example("problem", {"/nodes/1/dependencies": ["node/attention", "node/embed"]}),
 )
+
+
+def _check_late(
+    nodes: Sequence[FragmentNode | PlanNode],
+    order: HappensBefore,
+    late: Sequence[tuple[int, str]],
+    at: str,
+) -> Iterator[Finding]:
+    loops = order.loops()
+    on_loop = {node for loop in loops for node in loop}
+    for loop in loops:
+        path = " → ".join(f"`{node}`" for node in (*loop, loop[0]))
+        first = order.position[loop[0]]
+        yield CYCLE.finding(f"each waits for the one before: {path}", f"{at}/{first}/dependencies")
+    for index, dependency in late:
+        node = nodes[index]
+        if not (node.id in on_loop and dependency in on_loop):
+            yield LATER_DEPENDENCY.finding(
+                f"`{node.id}` is node {index}, but waits for `{dependency}`, which is node "
+                f"{order.position[dependency]}",
+                f"{at}/{index}/dependencies",
+            )
+
+
 DEPENDENCIES_NOT_CANONICAL = Rule(
     id="graph.dependencies-not-canonical",
     summary="A node's dependencies ascend, each once.",
@@ -75,73 +166,23 @@ UNKNOWN_RESOURCE = Rule(
     judgment="safety",
     example=Example("problem", {"/nodes/4/resources/-": "act/lost"}),
 )
-NODES_MISSING = Rule(
-    id="graph.nodes-missing",
-    summary="Order can be judged: the document has nodes.",
-    why="A memory plan alone says which resources share bytes, but not whether they may.",
-    fix="Audit the execution plan, or a fragment with the nodes.",
-    source="format description, documents",
-    severity="warning",
-    undecided=True,
-    example=Example("memory-plan", {}),
-)
-TOO_MANY_NODES = Rule(
-    id="graph.too-many-nodes",
-    summary=f"Order can be judged: the document has at most {MAXIMUM_NODES:,} nodes.",
-    why="Beyond that the closure of the dependencies would take more memory than an audit may; "
-    "a full plan of that many nodes would be many times too large to encode.",
-    fix="Audit a part of the plan.",
-    source="a limit of this verifier",
-    severity="warning",
-    undecided=True,
-)
 
 
-def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding]:
-    """All graph rules of a plan, fragment or problem.
-
-    ``known`` are the resources that nodes may list; None when the memory plan could not be
-    read, so that nothing can be said of them. A problem's lists may stand in any order.
-    """
-    nodes = subject.nodes
-    if nodes is None:
-        return
-    at = subject.places.nodes
+def _check_lists(
+    nodes: Sequence[FragmentNode | PlanNode],
+    known: frozenset[str] | None,
+    at: str,
+    *,
+    in_any_order: bool,
+) -> Iterator[Finding]:
     # The planner sorts a problem's lists, but does not take a thing twice.
-    in_any_order = subject.kind == "problem"
     proper = _each_once if in_any_order else _ascends
     told = "have one twice" if in_any_order else "do not ascend, each once"
-    order = HappensBefore(nodes)
-    for index, node in enumerate(nodes):
-        first = order.position[node.id]
-        if first != index:
-            yield DUPLICATE_NODE.finding(
-                f"node {index} has the id `{node.id}` of node {first}", f"{at}/{index}/id"
-            )
-    late = yield from _check_dependencies(nodes, order, at)
-    if late:
-        loops = order.loops()
-        on_loop = {node for loop in loops for node in loop}
-        for loop in loops:
-            path = " → ".join(f"`{node}`" for node in (*loop, loop[0]))
-            first = order.position[loop[0]]
-            yield CYCLE.finding(
-                f"each waits for the one before: {path}", f"{at}/{first}/dependencies"
-            )
-        for index, dependency in late:
-            node = nodes[index]
-            if not (node.id in on_loop and dependency in on_loop):
-                yield LATER_DEPENDENCY.finding(
-                    f"`{node.id}` is node {index}, but waits for `{dependency}`, which is node "
-                    f"{order.position[dependency]}",
-                    f"{at}/{index}/dependencies",
-                )
     for index, node in enumerate(nodes):
         resources = node.resources
         if not proper(resources):
             yield RESOURCES_NOT_CANONICAL.finding(
-                f"the resources of `{node.id}` {told}",
-                f"{at}/{index}/resources",
+                f"the resources of `{node.id}` {told}", f"{at}/{index}/resources"
             )
         if known is not None and not known.issuperset(resources):
             for place, resource in enumerate(resources):
@@ -152,30 +193,8 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
                     )
         if not proper(node.dependencies):
             yield DEPENDENCIES_NOT_CANONICAL.finding(
-                f"the dependencies of `{node.id}` {told}",
-                f"{at}/{index}/dependencies",
+                f"the dependencies of `{node.id}` {told}", f"{at}/{index}/dependencies"
             )
-    if not order.is_tractable:
-        yield TOO_MANY_NODES.finding(
-            f"the plan has {len(nodes):,} nodes, so what depends on order was not judged", at
-        )
-
-
-def _check_dependencies(
-    nodes: Sequence[FragmentNode | PlanNode], order: HappensBefore, at: str
-) -> Generator[Finding, None, list[tuple[int, str]]]:
-    late: list[tuple[int, str]] = []
-    for index, node in enumerate(nodes):
-        for place, dependency in enumerate(node.dependencies):
-            earlier = order.position.get(dependency)
-            if earlier is None:
-                yield UNKNOWN_DEPENDENCY.finding(
-                    f"`{node.id}` waits for `{dependency}`, which is no node of the plan",
-                    f"{at}/{index}/dependencies/{place}",
-                )
-            elif earlier >= index:
-                late.append((index, dependency))
-    return late
 
 
 def _each_once(ids: Sequence[str]) -> bool:

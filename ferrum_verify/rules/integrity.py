@@ -19,47 +19,9 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Canonical fingerprints»"
+_FORMAT = "docs/format.md, «Canonical fingerprints»"
 _PAYLOAD = "/plan/payload"
 _ZERO = "0" * 64
-
-PLAN_HASH = Rule(
-    id="integrity.plan-hash",
-    summary="`plan_hash` is not the hash of the payload.",
-    why="The hash is how a running engine, its caches and its captured programs know a plan. A "
-    "payload that was edited after it was hashed is another plan under the old name.",
-    fix="Let the engine compile the plan again; do not edit a compiled plan.",
-    source=_FORMAT,
-    example=Example("bundle", {"/plan/plan_hash": _ZERO}),
-)
-PLAN_ID = Rule(
-    id="integrity.plan-id",
-    summary="`plan_id` is not `plan/sha256/` and the hash of the payload.",
-    why="Logs, caches and checkpoints name a plan by its id; a forged one points them at a plan "
-    "that they never saw.",
-    fix="Write the id that belongs to the hash.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_PAYLOAD}/plan_id": f"plan/sha256/{_ZERO}"}),
-)
-ESTIMATE = Rule(
-    id="integrity.estimate-fingerprint",
-    summary="A node's `estimate_fingerprint` is not the hash of its provider's estimate.",
-    why="The estimate bounds what the kernel writes. One that was edited after the provider gave "
-    "it may promise less memory than the kernel takes.",
-    fix="Ask the provider's estimator again and keep its answer as it is.",
-    source=_FORMAT,
-    example=Example(
-        "bundle", {f"{_PAYLOAD}/nodes/0/provider_resources/estimate_fingerprint": _ZERO}
-    ),
-)
-NOT_CANONICAL = Rule(
-    id="integrity.not-canonical",
-    summary="A list that stands for a set does not strictly ascend, or holds an entry twice.",
-    why="Two spellings of one plan have two hashes, and the engine refuses the second.",
-    fix="Sort the list and keep each entry once.",
-    source="execution-plan format, «Execution-plan rules» (nothing non-canonical)",
-    example=Example("bundle", {f"{_PAYLOAD}/quantization_formats": ["gptq", "awq"]}),
-)
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -81,6 +43,17 @@ def estimate_holds(subject: Subject, index: int) -> bool:
     return differing_fingerprint(estimate["estimate_fingerprint"], rest) is None
 
 
+PLAN_HASH = Rule(
+    id="integrity.plan-hash",
+    summary="`plan_hash` is the hash of the payload.",
+    why="The hash is how a running engine, its caches and its captured programs know a plan. A "
+    "payload that was edited after it was hashed is another plan under the old name.",
+    fix="Let the engine compile the plan again; do not edit a compiled plan.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/plan_hash": _ZERO}),
+)
+
+
 def _check_plan_hash(plan: Any, subject: Subject) -> Iterator[Finding]:
     payload = plan.get("payload") if isinstance(plan, dict) else None
     if not isinstance(payload, dict):
@@ -96,9 +69,9 @@ def _check_plan_hash(plan: Any, subject: Subject) -> Iterator[Finding]:
             yield _plan_id(plan_id, own_id, subject)
         return
     expected_id = f"plan/sha256/{computed}"
-    agrees = ", and its plan_id repeats the latter" if plan_id == own_id else ""
+    agrees = ", and its `plan_id` repeats the latter" if plan_id == own_id else ""
     yield PLAN_HASH.finding(
-        f"The payload hashes to {short(computed)}, but plan_hash is {short(plan_hash)}{agrees}.",
+        f"The payload hashes to {short(computed)}, but `plan_hash` is {short(plan_hash)}{agrees}.",
         pointer(subject.places.plan, "plan_hash"),
         expected=computed,
         actual=plan_hash,
@@ -107,13 +80,37 @@ def _check_plan_hash(plan: Any, subject: Subject) -> Iterator[Finding]:
         yield _plan_id(plan_id, expected_id, subject)
 
 
+PLAN_ID = Rule(
+    id="integrity.plan-id",
+    summary="`plan_id` is `plan/sha256/` and the hash of the payload.",
+    why="Logs, caches and checkpoints name a plan by its id; a forged one points them at a plan "
+    "that they never saw.",
+    fix="Write the id that belongs to the hash.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_PAYLOAD}/plan_id": f"plan/sha256/{_ZERO}"}),
+)
+
+
 def _plan_id(actual: str, expected: str, subject: Subject) -> Finding:
     return PLAN_ID.finding(
-        f"The plan's id is {actual}, but the payload's hash makes it {expected}.",
+        f"The plan's id is `{actual}`, but the payload's hash makes it `{expected}`.",
         pointer(subject.places.payload, "plan_id"),
         expected=expected,
         actual=actual,
     )
+
+
+ESTIMATE = Rule(
+    id="integrity.estimate-fingerprint",
+    summary="A node's `estimate_fingerprint` is the hash of its provider's estimate.",
+    why="The estimate bounds what the kernel writes. One that was edited after the provider gave "
+    "it may promise less memory than the kernel takes.",
+    fix="Ask the provider's estimator again and keep its answer as it is.",
+    source=_FORMAT,
+    example=Example(
+        "bundle", {f"{_PAYLOAD}/nodes/0/provider_resources/estimate_fingerprint": _ZERO}
+    ),
+)
 
 
 def _check_estimates(subject: Subject) -> Iterator[Finding]:
@@ -123,11 +120,21 @@ def _check_estimates(subject: Subject) -> Iterator[Finding]:
         if not estimate_holds(subject, index):
             provider = node.provider_resources.provider_id
             yield ESTIMATE.finding(
-                f"The estimate that provider {provider} gave for node {node.id} does not hash to "
-                "its estimate_fingerprint, so it was edited.",
+                f"The estimate that provider `{provider}` gave for node `{node.id}` does not "
+                "hash to its `estimate_fingerprint`, so it was edited.",
                 pointer(subject.places.nodes, index, "provider_resources", "estimate_fingerprint"),
                 actual=node.provider_resources.estimate_fingerprint,
             )
+
+
+NOT_CANONICAL = Rule(
+    id="integrity.not-canonical",
+    summary="A list that stands for a set ascends, each entry once.",
+    why="Two spellings of one plan have two hashes, and the engine refuses the second.",
+    fix="Sort the list and keep each entry once.",
+    source="docs/format.md, «Wire rules» (canonical form)",
+    example=Example("bundle", {f"{_PAYLOAD}/quantization_formats": ["gptq", "awq"]}),
+)
 
 
 def _check_canonical(subject: Subject) -> Iterator[Finding]:
@@ -140,7 +147,7 @@ def _check_canonical(subject: Subject) -> Iterator[Finding]:
     for index, node in enumerate(nodes or ()):
         if (fault := first_fault(node.required_capabilities)) is not None:
             yield NOT_CANONICAL.finding(
-                f"The required capabilities of node {node.id} do not strictly ascend: "
+                f"The required capabilities of node `{node.id}` do not strictly ascend: "
                 f"{fault.text}.",
                 pointer(subject.places.nodes, index, "required_capabilities", fault.position),
             )
@@ -148,7 +155,7 @@ def _check_canonical(subject: Subject) -> Iterator[Finding]:
             accepted = () if workspace is None else workspace.storage.accepted_profiles
             if len(accepted) > 1 and len(set(accepted)) != len(accepted):
                 yield NOT_CANONICAL.finding(
-                    f"The estimate of node {node.id} accepts one storage profile of its {part} "
+                    f"The estimate of node `{node.id}` accepts one storage profile of its {part} "
                     "workspace twice.",
                     pointer(subject.places.nodes, index, "provider_resources", part, "storage"),
                 )

@@ -5,25 +5,35 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from ferrum_verify.derive.liveness import peak_bytes, summarise_liveness
+from ferrum_verify.derive.liveness import peak_bytes
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap
-from ferrum_verify.rules.pool import OVERFLOW, short
+from ferrum_verify.findings.wording import short_pool
+from ferrum_verify.rules.liveness_summary import as_rows, check_summary
+from ferrum_verify.rules.pool_totals import OVERFLOW
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ferrum_verify.documents.memory_plan import (
         DynamicPool,
-        InvocationLiveness,
-        LivenessMode,
     )
     from ferrum_verify.rules.facts import Facts
 
-ROWS = "format description, pools; seed 000, validate_pool_liveness_rows"
-DERIVE = "seed 000, derive_pool_invocation_liveness"
-SUMMARY = "seed 000, summarize_pool_invocation_liveness"
-MAXIMUM_REFERENCES = 65_536
+ROWS = "docs/format.md, «Pools»; seed 000, `validate_pool_liveness_rows`"
+DERIVE = "seed 000, `derive_pool_invocation_liveness`"
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """All rules of the invocation liveness of a memory plan."""
+    at = f"{facts.subject.places.memory}/dynamic_pools"
+    for group, (index, pool) in facts.pools.items():
+        broken = list(_check_rows(facts, group, pool, f"{at}/{index}"))
+        yield from broken
+        yield from _check_peak(facts, group, pool, f"{at}/{index}")
+        yield from _check_order(facts, group, pool, f"{at}/{index}", bool(broken))
+    yield from check_summary(facts)
+
 
 MODE_MEMBERS = Rule(
     id="liveness.mode-members",
@@ -74,6 +84,49 @@ UNCOVERED = Rule(
     source=DERIVE,
     example=Example("problem", {"/nodes/3/resources/5": DELETE}),
 )
+
+
+def _check_rows(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+    name = f"pool `{short_pool(pool.pool_id)}`"
+    members = {
+        member.base_resource_id for member in facts.groups[group] if member.lifetime == "invocation"
+    }
+    rows, mode = pool.invocation_liveness, pool.invocation_liveness_mode
+    sound = facts.sound(facts.groups[group])
+    if sound and (mode == "no_invocation_resources") == bool(members):
+        yield MODE_MEMBERS.finding(
+            f"{name} has {len(members):,} invocation resources, but mode {mode}",
+            f"{at}/invocation_liveness_mode",
+        )
+    if not members and not rows:
+        return
+    if any(left.node_id >= right.node_id for left, right in itertools.pairwise(rows)):
+        yield NOT_CANONICAL.finding(
+            f"the liveness rows of {name} do not ascend by node", f"{at}/invocation_liveness"
+        )
+    covered: set[str] = set()
+    for index, row in enumerate(rows):
+        here = f"{at}/invocation_liveness/{index}/resource_ids"
+        ids = row.resource_ids
+        if not ids or any(left >= right for left, right in itertools.pairwise(ids)):
+            yield NOT_CANONICAL.finding(
+                f"the resources of `{row.node_id}` in {name} are none, or do not ascend", here
+            )
+        for resource in ids:
+            if resource not in members and resource not in facts.faulty:
+                yield FOREIGN.finding(
+                    f"the row of `{row.node_id}` in {name} has `{resource}`, which is no "
+                    "invocation resource of the pool",
+                    here,
+                )
+        covered.update(ids)
+    for resource in sorted(members - covered - facts.faulty):
+        yield UNCOVERED.finding(
+            f"invocation resource `{resource}` is in no liveness row of {name}",
+            facts.place_of(resource),
+        )
+
+
 PEAK = Rule(
     id="liveness.peak",
     summary="A pool's invocation peak is its largest row under total order, else the sum.",
@@ -83,6 +136,34 @@ PEAK = Rule(
     judgment="safety",
     example=Example("fragment", {"/memory/dynamic_pools/3/minimum_invocation_peak_bytes": 512}),
 )
+
+
+def _check_peak(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+    rows = pool.invocation_liveness
+    if any(resource not in facts.minimum for row in rows for resource in row.resource_ids):
+        return
+    if not facts.sound(facts.groups[group]):
+        return
+    expected = peak_bytes(pool.invocation_liveness_mode, rows, facts.minimum)
+    derived = facts.derived_pools.get(group)
+    accepted = {expected} if derived is None else {expected, derived.minimum_invocation_peak_bytes}
+    if expected > U64_MAX:
+        yield OVERFLOW.finding(
+            f"the liveness rows of pool `{short_pool(pool.pool_id)}` add up to {expected:,} bytes, "
+            "more than u64 holds",
+            f"{at}/minimum_invocation_peak_bytes",
+        )
+    elif pool.minimum_invocation_peak_bytes not in accepted:
+        yield PEAK.finding(
+            f"pool `{short_pool(pool.pool_id)}` has an invocation peak of "
+            f"{pool.minimum_invocation_peak_bytes:,} bytes, but its rows need {expected:,}",
+            f"{at}/minimum_invocation_peak_bytes",
+            expected=expected,
+            actual=pool.minimum_invocation_peak_bytes,
+            about=(pool.pool_id,),
+        )
+
+
 ROWS_NOT_DERIVED = Rule(
     id="liveness.rows-not-derived",
     summary="A pool's rows are what its nodes list.",
@@ -130,108 +211,6 @@ ROWS_OVERLAP = Rule(
         also=("liveness.mode-not-derived",),
     ),
 )
-GLOBAL_MODE = Rule(
-    id="liveness.global-mode",
-    summary="The plan's liveness mode sums up its pools'.",
-    why="The runtime picks its submission strategy by the plan's mode.",
-    fix="Recompute `invocation_liveness_mode` from the pools.",
-    source=SUMMARY,
-    example=Example("fragment", {"/memory/invocation_liveness_mode": "total_order_reuse"}),
-)
-GLOBAL_ROWS = Rule(
-    id="liveness.global-rows",
-    summary="The plan's liveness rows are the union of its pools', by node.",
-    why="The runtime claims workspaces by these rows; what is missing is not claimed.",
-    fix="Recompute `invocation_liveness` from the pools.",
-    source=SUMMARY,
-    judgment="safety",
-    example=Example("fragment", {"/memory/invocation_liveness/0": DELETE}),
-)
-TOO_MANY = Rule(
-    id="liveness.too-many-references",
-    summary="The plan's rows hold at most 65,536 references.",
-    why="The engine refuses larger plans.",
-    fix="Use fewer workspaces.",
-    source=SUMMARY,
-)
-
-
-def check(facts: Facts) -> Iterator[Finding]:
-    """All rules of the invocation liveness of a memory plan."""
-    at = f"{facts.subject.places.memory}/dynamic_pools"
-    for group, (index, pool) in facts.pools.items():
-        broken = list(_check_rows(facts, group, pool, f"{at}/{index}"))
-        yield from broken
-        yield from _check_peak(facts, group, pool, f"{at}/{index}")
-        yield from _check_order(facts, group, pool, f"{at}/{index}", bool(broken))
-    yield from _check_summary(facts)
-
-
-def _check_rows(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
-    name = f"pool `{short(pool.pool_id)}`"
-    members = {
-        member.base_resource_id for member in facts.groups[group] if member.lifetime == "invocation"
-    }
-    rows, mode = pool.invocation_liveness, pool.invocation_liveness_mode
-    sound = facts.sound(facts.groups[group])
-    if sound and (mode == "no_invocation_resources") == bool(members):
-        yield MODE_MEMBERS.finding(
-            f"{name} has {len(members):,} invocation resources, but mode {mode}",
-            f"{at}/invocation_liveness_mode",
-        )
-    if not members and not rows:
-        return
-    if any(left.node_id >= right.node_id for left, right in itertools.pairwise(rows)):
-        yield NOT_CANONICAL.finding(
-            f"the liveness rows of {name} do not ascend by node", f"{at}/invocation_liveness"
-        )
-    covered: set[str] = set()
-    for index, row in enumerate(rows):
-        here = f"{at}/invocation_liveness/{index}/resource_ids"
-        ids = row.resource_ids
-        if not ids or any(left >= right for left, right in itertools.pairwise(ids)):
-            yield NOT_CANONICAL.finding(
-                f"the resources of `{row.node_id}` in {name} are none, or do not ascend", here
-            )
-        for resource in ids:
-            if resource not in members and resource not in facts.faulty:
-                yield FOREIGN.finding(
-                    f"the row of `{row.node_id}` in {name} has `{resource}`, which is no "
-                    "invocation resource of the pool",
-                    here,
-                )
-        covered.update(ids)
-    for resource in sorted(members - covered - facts.faulty):
-        yield UNCOVERED.finding(
-            f"invocation resource `{resource}` is in no liveness row of {name}",
-            facts.place_of(resource),
-        )
-
-
-def _check_peak(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
-    rows = pool.invocation_liveness
-    if any(resource not in facts.minimum for row in rows for resource in row.resource_ids):
-        return
-    if not facts.sound(facts.groups[group]):
-        return
-    expected = peak_bytes(pool.invocation_liveness_mode, rows, facts.minimum)
-    derived = facts.derived_pools.get(group)
-    accepted = {expected} if derived is None else {expected, derived.minimum_invocation_peak_bytes}
-    if expected > U64_MAX:
-        yield OVERFLOW.finding(
-            f"the liveness rows of pool `{short(pool.pool_id)}` add up to {expected:,} bytes, "
-            "more than u64 holds",
-            f"{at}/minimum_invocation_peak_bytes",
-        )
-    elif pool.minimum_invocation_peak_bytes not in accepted:
-        yield PEAK.finding(
-            f"pool `{short(pool.pool_id)}` has an invocation peak of "
-            f"{pool.minimum_invocation_peak_bytes:,} bytes, but its rows need {expected:,}",
-            f"{at}/minimum_invocation_peak_bytes",
-            expected=expected,
-            actual=pool.minimum_invocation_peak_bytes,
-            about=(pool.pool_id,),
-        )
 
 
 def _check_order(
@@ -242,9 +221,9 @@ def _check_order(
     if not facts.sound(facts.groups[group]):
         return
     order = facts.order
-    name = f"pool `{short(pool.pool_id)}`"
+    name = f"pool `{short_pool(pool.pool_id)}`"
     derived = facts.structure[group].liveness
-    stated, wanted = _as_rows(pool.invocation_liveness), _as_rows(derived.rows)
+    stated, wanted = as_rows(pool.invocation_liveness), as_rows(derived.rows)
     if stated != wanted:
         ours = sorted(set(wanted) - set(stated))
         theirs = sorted(set(stated) - set(wanted))
@@ -281,48 +260,3 @@ def _check_order(
                     f"{at}/invocation_liveness",
                     about=(left.node_id, right.node_id),
                 )
-
-
-def _as_rows(rows: Sequence[InvocationLiveness]) -> list[tuple[str, tuple[str, ...]]]:
-    return [(row.node_id, row.resource_ids) for row in rows]
-
-
-def _check_summary(facts: Facts) -> Iterator[Finding]:
-    memory, base = facts.memory, facts.subject.places.memory
-    sources: list[list[tuple[LivenessMode, Sequence[InvocationLiveness]]]] = [
-        [(pool.invocation_liveness_mode, pool.invocation_liveness) for pool in memory.dynamic_pools]
-    ]
-    if facts.structure is not None:
-        sources.append(
-            [(each.liveness.mode, each.liveness.rows) for each in facts.structure.values()]
-        )
-    summaries = [summarise_liveness(source) for source in sources]
-    modes = [mode for mode, _ in summaries]
-    if memory.invocation_liveness_mode not in modes:
-        yield GLOBAL_MODE.finding(
-            f"the plan's liveness mode is {memory.invocation_liveness_mode}, but its pools give "
-            f"{modes[0]}",
-            f"{base}/invocation_liveness_mode",
-            expected=modes[0],
-            actual=memory.invocation_liveness_mode,
-        )
-    stated = _as_rows(memory.invocation_liveness)
-    if all(stated != _as_rows(rows) for _, rows in summaries):
-        wanted = _as_rows(summaries[0][1])
-        ours = sorted(set(wanted) - set(stated))
-        theirs = sorted(set(stated) - set(wanted))
-        nodes = ", ".join(f"`{node}`" for node in sorted({row[0] for row in (*ours, *theirs)})[:4])
-        yield GLOBAL_ROWS.finding(
-            "the plan's liveness rows differ from its pools'"
-            + (f", at {nodes}" if nodes else " in their order"),
-            f"{base}/invocation_liveness",
-            expected=[{"node_id": node, "resource_ids": list(ids)} for node, ids in ours],
-            actual=[{"node_id": node, "resource_ids": list(ids)} for node, ids in theirs],
-        )
-    references = sum(len(row.resource_ids) for row in memory.invocation_liveness)
-    if references > MAXIMUM_REFERENCES:
-        yield TOO_MANY.finding(
-            f"the plan's liveness rows hold {references:,} references, more than "
-            f"{MAXIMUM_REFERENCES:,}",
-            f"{base}/invocation_liveness",
-        )

@@ -14,38 +14,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode, ValueBinding
     from ferrum_verify.findings import Finding
 
-_FORMAT = "execution-plan format, «Execution-plan rules»; the catalog of a bundle"
-
-PORTS = Rule(
-    id="contract.ports-differ",
-    summary="A node does not bind exactly the inputs and outputs of its operation.",
-    why="A kernel gets one argument for each port; a missing one is a null pointer, and one too "
-    "many shifts the others.",
-    fix="Bind each input and output of the operation once.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            "/catalog/operations/operation.embed/inputs/-": {
-                "dimensions": [{"exact": 1}],
-                "element_types": ["f32"],
-                "layouts": ["contiguous"],
-                "access": "read",
-                "alias": "no_alias",
-            }
-        },
-    ),
-)
-PORT = Rule(
-    id="contract.port-differs",
-    summary="A node binds a value to a port that accepts another access, alias, element type or "
-    "shape.",
-    why="The kernel treats the bytes as its contract says: as another type, or writing what the "
-    "plan believes is only read.",
-    fix="Bind a value that the operation's contract accepts there.",
-    source=_FORMAT,
-    example=Example("bundle", {"/plan/payload/nodes/0/values/0/access": "read_write"}),
-)
+_FORMAT = "docs/format.md, «Execution-plan rules» (against the catalog)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +67,37 @@ def _exact(dimension: Dimension) -> int | None:
     return exact if isinstance(exact, int) else None
 
 
+PORTS = Rule(
+    id="contract.ports-differ",
+    summary="A node binds exactly the inputs and outputs of its operation.",
+    why="A kernel gets one argument for each port; a missing one is a null pointer, and one too "
+    "many shifts the others.",
+    fix="Bind each input and output of the operation once.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/catalog/operations/operation.embed/inputs/-": {
+                "dimensions": [{"exact": 1}],
+                "element_types": ["f32"],
+                "layouts": ["contiguous"],
+                "access": "read",
+                "alias": "no_alias",
+            }
+        },
+    ),
+)
+PORT = Rule(
+    id="contract.port-differs",
+    summary="A node binds values to ports that accept their access, alias, element type and shape.",
+    why="The kernel treats the bytes as its contract says: as another type, or writing what the "
+    "plan believes is only read.",
+    fix="Bind a value that the operation's contract accepts there.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/payload/nodes/0/values/0/access": "read_write"}),
+)
+
+
 def check_node(node: PlanNode, accepted: AcceptedPorts, place: str) -> Iterator[Finding]:
     """Findings of the ports of one node that stands at the pointer ``place``."""
     ports, operation = accepted.ports, accepted.operation
@@ -108,7 +108,7 @@ def check_node(node: PlanNode, accepted: AcceptedPorts, place: str) -> Iterator[
         missing = [f"no {role} {ordinal}" for role, ordinal in sorted(ports.keys() - bound)]
         extra = [f"{role} {ordinal}" for role, ordinal in sorted(bound - ports.keys())]
         yield PORTS.finding(
-            f"Node {node.id} binds {', '.join([*missing, *extra])}, but {operation.id} has "
+            f"Node `{node.id}` binds {', '.join([*missing, *extra])}, but `{operation.id}` has "
             f"{len(operation.inputs)} inputs and {len(operation.outputs)} outputs.",
             f"{place}/values",
         )
@@ -116,8 +116,9 @@ def check_node(node: PlanNode, accepted: AcceptedPorts, place: str) -> Iterator[
         port = ports.get((binding.role, binding.ordinal))
         if port is not None and not port.accepts(binding):
             yield PORT.finding(
-                f"Node {node.id} binds {binding.value_id} to {binding.role} {binding.ordinal} of "
-                f"{operation.id}, but {' and '.join(_differences(binding, port))}.",
+                f"Node `{node.id}` binds `{binding.value_id}` to {binding.role} "
+                f"{binding.ordinal} of "
+                f"`{operation.id}`, but {' and '.join(_differences(binding, port))}.",
                 f"{place}/values/{index}",
             )
 

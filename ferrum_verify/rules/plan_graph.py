@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
+from ferrum_verify.findings.wording import marked
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
 from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.rules import data_flow, selection, state_effects, work
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.resource_rows import Row
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules»"
+_FORMAT = "docs/format.md, «Execution-plan rules»"
 _NODES = "/plan/payload/nodes"
+
+PARTS = ("scratch", "binding", "persistent")
+"""The workspaces that a provider may ask for, in the order of the format."""
 
 NO_NODES = Rule(
     id="graph.no-nodes",
-    summary="An execution plan has no nodes.",
+    summary="An execution plan has nodes.",
     why="A plan that runs nothing computes no token, and reusable execution divides its "
     "budgets by a node count of zero.",
     fix="Compile the program again; a program without operations is no plan.",
@@ -45,7 +49,7 @@ NO_NODES = Rule(
 )
 NO_SCHEDULED_TOKENS = Rule(
     id="capacity.no-scheduled-tokens",
-    summary="`maximum_scheduled_tokens` is 0.",
+    summary="`maximum_scheduled_tokens` is at least 1.",
     why="It is the ceiling of every token-shaped workspace and the largest batch that admission "
     "schedules: at 0 no request ever runs.",
     fix="Take the ceiling from the runtime policy's `admission.maximum_scheduled_tokens`.",
@@ -55,67 +59,6 @@ NO_SCHEDULED_TOKENS = Rule(
         {"/plan/payload/maximum_scheduled_tokens": 0},
     ),
 )
-RESOURCES_DIFFER = Rule(
-    id="graph.resources-differ",
-    summary="A node's `resources` are not those of its values and workspaces.",
-    why="Liveness and Step slots are derived from `resources`. A resource that the node uses and "
-    "does not list may be handed to another node while this one still works on it; one that it "
-    "lists and does not use is kept alive for nothing.",
-    fix="List exactly the resources of the node's storage components and its scratch, binding "
-    "and persistent resources, each once, ascending.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODES}/1/resources/0": DELETE}),
-)
-WORKSPACE_MISSING = Rule(
-    id="graph.workspace-missing",
-    summary="The provider asks for a workspace and the node names no resource for it.",
-    why="The kernel would be launched with a workspace pointer that nothing backs.",
-    fix="Give the node the resource that was planned for the estimate.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODES}/2/scratch_resource": None}),
-)
-WORKSPACE_UNESTIMATED = Rule(
-    id="graph.workspace-unestimated",
-    summary="A node names a workspace resource that its provider did not ask for.",
-    why="Memory is held for a workspace that no kernel uses, and no estimate bounds its size.",
-    fix="Drop the resource, or ask the provider for an estimate that has this part.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODES}/5/provider_resources/scratch": None}),
-)
-UNREFERENCED = Rule(
-    id="graph.unreferenced-resource",
-    summary="A static or dynamic row of the memory plan is used by no node.",
-    why="Its bytes are reserved for every request and nothing reads or writes them; in a plan "
-    "that the engine derives, every row comes from a node.",
-    fix="Remove the row, or name it in the node that needs it.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            "/plan/payload/memory/static_allocations/-": {
-                "resource_id": "resource.unused",
-                "per_instance_bytes": 64,
-                "instance_stride_bytes": 64,
-                "instance_count": 1,
-                "size_bytes": 64,
-                "alignment_bytes": 64,
-                "usage": "weights",
-                "element_type": "f32",
-                "lifetime": "plan",
-                "kind": "value",
-                "storage": {
-                    "profile": {"allocator": "linear_arena", "view": "contiguous"},
-                    "logical_layout_fingerprint": CONTIGUOUS_LAYOUT_FINGERPRINT,
-                },
-            },
-            "/plan/payload/memory/static_bytes": 2688,
-            "/plan/payload/memory/theoretical_ceiling_bytes": "381440",
-        },
-    ),
-)
-
-PARTS = ("scratch", "binding", "persistent")
-"""The workspaces that a provider may ask for, in the order of the format."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -128,8 +71,8 @@ def check(subject: Subject) -> Iterator[Finding]:
             expected=1,
             actual=0,
         )
-    nodes = subject.plan_nodes
-    if nodes is None:
+    nodes, order = subject.plan_nodes, subject.order
+    if nodes is None or order is None:
         return
     if not nodes:
         yield NO_NODES.finding("The execution plan has no nodes.", subject.places.nodes)
@@ -138,12 +81,23 @@ def check(subject: Subject) -> Iterator[Finding]:
     if subject.memory is not None:
         rows = ResourceRows(subject.memory, subject.places.memory)
     yield from _check_resources(nodes, rows, subject.places.nodes)
-    yield from data_flow.check(nodes, subject.places.nodes)
+    yield from data_flow.check(nodes, order, subject.places.nodes)
     for index, node in enumerate(nodes):
         place = f"{subject.places.nodes}/{index}"
         yield from selection.check_node(node, place)
         yield from work.check_node(node, place)
         yield from state_effects.check_node(node, rows, place)
+
+
+WORKSPACES_DIFFER = Rule(
+    id="graph.workspaces-differ",
+    summary="A node names a workspace resource exactly where its provider asks for one.",
+    why="Without the resource the kernel would be launched with a pointer that nothing backs; a "
+    "resource that nobody asked for holds memory, and no estimate bounds its size.",
+    fix="Give the node the resource that was planned for each part of the estimate, and no other.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODES}/2/scratch_resource": None}),
+)
 
 
 def _check_resources(
@@ -168,15 +122,15 @@ def _check_resources(
             provider = node.provider_resources.provider_id
             if estimated:
                 orphaned.add((part, node.id))
-                yield WORKSPACE_MISSING.finding(
-                    f"Provider {provider} asks for a {part} workspace and node {node.id} names "
+                yield WORKSPACES_DIFFER.finding(
+                    f"Provider `{provider}` asks for a {part} workspace and node `{node.id}` names "
                     "no resource for it.",
                     where,
                 )
             else:
-                yield WORKSPACE_UNESTIMATED.finding(
-                    f"Node {node.id} names {resource} as its {part} resource, but provider "
-                    f"{provider} asks for no {part} workspace.",
+                yield WORKSPACES_DIFFER.finding(
+                    f"Node `{node.id}` names `{resource}` as its {part} resource, but provider "
+                    f"`{provider}` asks for no {part} workspace.",
                     where,
                     actual=resource,
                 )
@@ -215,22 +169,68 @@ def _owner(row: Row) -> tuple[str, str] | None:
     return None if isinstance(row.kind, str) else (row.kind.tag, row.kind.node_id)
 
 
+RESOURCES_DIFFER = Rule(
+    id="graph.resources-differ",
+    summary="A node's `resources` are those of its values and workspaces.",
+    why="Liveness and Step slots are derived from `resources`. A resource that the node uses and "
+    "does not list may be handed to another node while this one still works on it; one that it "
+    "lists and does not use is kept alive for nothing.",
+    fix="List exactly the resources of the node's storage components and its scratch, binding "
+    "and persistent resources, each once, ascending.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODES}/1/resources/0": DELETE}),
+)
+
+
 def _differ(
     node: PlanNode, listed: set[str], derived: set[str], extra: list[str], where: str
 ) -> Iterator[Finding]:
     missing = sorted(derived - listed)
     said = []
     if missing:
-        said.append(f"leave out {', '.join(missing)}, which it uses")
+        said.append(f"leave out {', '.join(marked(missing))}, which it uses")
     if extra:
-        said.append(f"name {', '.join(extra)}, which none of its values or workspaces uses")
+        said.append(f"name {', '.join(marked(extra))}, which none of its values or workspaces uses")
     if said:
         yield RESOURCES_DIFFER.finding(
-            f"The resources of node {node.id} {' and '.join(said)}.",
+            f"The resources of node `{node.id}` {' and '.join(said)}.",
             where,
             expected=sorted(derived),
             actual=list(node.resources),
         )
+
+
+UNREFERENCED = Rule(
+    id="graph.unreferenced-resource",
+    summary="Every static and dynamic row of the memory plan is used by a node.",
+    why="Its bytes are reserved for every request and nothing reads or writes them; in a plan "
+    "that the engine derives, every row comes from a node.",
+    fix="Remove the row, or name it in the node that needs it.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/plan/payload/memory/static_allocations/-": {
+                "resource_id": "resource.unused",
+                "per_instance_bytes": 64,
+                "instance_stride_bytes": 64,
+                "instance_count": 1,
+                "size_bytes": 64,
+                "alignment_bytes": 64,
+                "usage": "weights",
+                "element_type": "f32",
+                "lifetime": "plan",
+                "kind": "value",
+                "storage": {
+                    "profile": {"allocator": "linear_arena", "view": "contiguous"},
+                    "logical_layout_fingerprint": CONTIGUOUS_LAYOUT_FINGERPRINT,
+                },
+            },
+            "/plan/payload/memory/static_bytes": 2688,
+            "/plan/payload/memory/theoretical_ceiling_bytes": "381440",
+        },
+    ),
+)
 
 
 def _unreferenced(
@@ -244,5 +244,5 @@ def _unreferenced(
             continue
         what = "static allocation" if isinstance(row, StaticAllocation) else "dynamic resource"
         yield UNREFERENCED.finding(
-            f"No node uses the {what} {resource_id}.", rows.pointer(resource_id)
+            f"No node uses the {what} `{resource_id}`.", rows.pointer(resource_id)
         )

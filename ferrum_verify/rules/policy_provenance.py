@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules»; the policy of a bundle"
-
+_FORMAT = "docs/format.md, «Execution-plan rules» (against the policy)"
 VERSION = Rule(
     id="contract.policy-version",
-    summary="The plan was compiled under another version of the policy.",
+    summary="The plan was compiled under the version of the policy at hand.",
     why="The other version may grant less than the plan takes.",
     fix="Compile the plan under the policy at hand.",
     source=_FORMAT,
@@ -34,7 +33,7 @@ VERSION = Rule(
 )
 LIMIT = Rule(
     id="contract.policy-limit",
-    summary="The plan has another capacity or ceiling than the policy grants.",
+    summary="The plan has the capacities and ceilings that the policy grants.",
     why="Admission lets in as much as the policy says. A plan with other limits runs out of "
     "memory under load, or leaves unused what it was granted.",
     fix="Plan the memory with the policy's own numbers.",
@@ -43,43 +42,12 @@ LIMIT = Rule(
 )
 REUSABLE = Rule(
     id="contract.policy-reusable-execution",
-    summary="The plan's reusable execution is not the policy's.",
+    summary="The plan's reusable execution is the policy's.",
     why="The engine captures programs for the plan's buckets and lanes. What the policy asks for "
     "and the plan has not runs uncaptured; what it has beyond that holds memory for nothing.",
     fix="Derive the plan's reusable execution from the policy's lanes, buckets and programs.",
     source=f"{_FORMAT}; seed 000, `derive_reusable_execution`",
     example=Example("bundle", {"/policy/reusable_execution": None}),
-)
-PROFILE = Rule(
-    id="contract.policy-profile",
-    summary="A dynamic resource is stored in a way that the policy does not allow.",
-    why="The policy's list says which allocators may run, and is how an operator turns one off.",
-    fix="Store the resource in one of the profiles of `dynamic_storage_profile_order`.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            "/policy/memory/dynamic_storage_profile_order": [
-                {"allocator": "linear_arena", "view": "contiguous"}
-            ]
-        },
-    ),
-)
-DUPLICATE_PROFILE = Rule(
-    id="contract.policy-duplicate-profile",
-    summary="A policy names a storage profile twice in its order of choice.",
-    why="The first of the two decides; an operator who moves or removes the other changes nothing.",
-    fix="Name each profile of `dynamic_storage_profile_order` once.",
-    source="format description, «Documents» (runtime policy)",
-    example=Example(
-        "bundle",
-        {
-            "/policy/memory/dynamic_storage_profile_order/-": {
-                "allocator": "linear_arena",
-                "view": "contiguous",
-            }
-        },
-    ),
 )
 
 
@@ -99,7 +67,7 @@ def check(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
         if header.policy_version != policy.version:
             yield VERSION.finding(
                 f"The plan was compiled under version {header.policy_version.major}."
-                f"{header.policy_version.minor} of policy {policy.policy_id}, but this is "
+                f"{header.policy_version.minor} of policy `{policy.policy_id}`, but this is "
                 f"{policy.version.major}.{policy.version.minor}.",
                 pointer(subject.places.payload, "policy_version"),
                 expected=policy.version.to_wire(),
@@ -139,7 +107,7 @@ def check(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
     for what, where, actual, expected in limits:
         if actual != expected:
             yield LIMIT.finding(
-                f"The plan has {actual:,} {what}, but policy {policy.policy_id} grants "
+                f"The plan has {actual:,} {what}, but policy `{policy.policy_id}` grants "
                 f"{expected:,}.",
                 where,
                 expected=expected,
@@ -151,10 +119,28 @@ def check(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
         # Of a policy that no plan could follow, no plan is the copy.
         if differences and not illegal:
             yield REUSABLE.finding(
-                f"The plan's reusable execution is not that of policy {policy.policy_id}: "
+                f"The plan's reusable execution is not that of policy `{policy.policy_id}`: "
                 f"{'; '.join(differences)}.",
                 pointer(subject.places.memory, "reusable_execution"),
             )
+
+
+DUPLICATE_PROFILE = Rule(
+    id="contract.policy-duplicate-profile",
+    summary="A policy names each storage profile once in its order of choice.",
+    why="The first of the two decides; an operator who moves or removes the other changes nothing.",
+    fix="Name each profile of `dynamic_storage_profile_order` once.",
+    source="docs/format.md, «Documents» (runtime policy)",
+    example=Example(
+        "bundle",
+        {
+            "/policy/memory/dynamic_storage_profile_order/-": {
+                "allocator": "linear_arena",
+                "view": "contiguous",
+            }
+        },
+    ),
+)
 
 
 def _check_order(policy: RuntimePolicy, place: str) -> Iterator[Finding]:
@@ -162,7 +148,7 @@ def _check_order(policy: RuntimePolicy, place: str) -> Iterator[Finding]:
     for index, profile in enumerate(policy.memory.dynamic_storage_profile_order):
         if profile.blocks in seen:
             yield DUPLICATE_PROFILE.finding(
-                f"Policy {policy.policy_id} names {describe_profile(profile)} twice.",
+                f"Policy `{policy.policy_id}` names {describe_profile(profile)} twice.",
                 pointer(place, "memory", "dynamic_storage_profile_order", index),
                 actual=profile.to_wire(),
             )
@@ -205,9 +191,9 @@ def _differences(
     planned = {(each.bucket.class_id, _key(each.bucket.capacity)) for each in plan.buckets}
     granted = {(each.class_id, _key(each.capacity)) for each in policy.buckets}
     for class_id, key in sorted(planned - granted):
-        yield f"the policy has no bucket {class_id} of {_words(key)}"
+        yield f"the policy has no bucket `{class_id}` of {_words(key)}"
     for class_id, key in sorted(granted - planned):
-        yield f"the plan has no bucket {class_id} of {_words(key)}"
+        yield f"the plan has no bucket `{class_id}` of {_words(key)}"
     if plan.program_policy != policy.program_policy:
         yield "the two have other program policies"
 
@@ -220,14 +206,31 @@ def _words(key: tuple[int, int, int]) -> str:
     return f"{key[0]:,} sequences, {key[1]:,} tokens and {key[2]:,} pages"
 
 
+PROFILE = Rule(
+    id="contract.policy-profile",
+    summary="A dynamic resource is stored in a way that the policy allows.",
+    why="The policy's list says which allocators may run, and is how an operator turns one off.",
+    fix="Store the resource in one of the profiles of `dynamic_storage_profile_order`.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/policy/memory/dynamic_storage_profile_order": [
+                {"allocator": "linear_arena", "view": "contiguous"}
+            ]
+        },
+    ),
+)
+
+
 def _check_profiles(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
     assert subject.memory is not None
     allowed = {profile.blocks for profile in policy.memory.dynamic_storage_profile_order}
     for index, row in enumerate(subject.memory.dynamic_descriptors):
         if row.storage.profile.blocks not in allowed:
             yield PROFILE.finding(
-                f"The dynamic resource {row.base_resource_id} is stored as "
-                f"{describe_profile(row.storage.profile)}, which policy {policy.policy_id} does "
+                f"The dynamic resource `{row.base_resource_id}` is stored as "
+                f"{describe_profile(row.storage.profile)}, which policy `{policy.policy_id}` does "
                 "not allow.",
                 pointer(subject.places.memory, "dynamic_descriptors", index, "storage", "profile"),
                 actual=row.storage.profile.to_wire(),

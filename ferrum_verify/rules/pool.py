@@ -5,25 +5,25 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from ferrum_verify.derive.pools import compatibility_of, lifetime_bytes
-from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.derive.pools import compatibility_of
 from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap
+from ferrum_verify.findings.wording import marked, short_pool
+from ferrum_verify.rules.pool_totals import check_totals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ferrum_verify.documents.memory_plan import DynamicPool
-    from ferrum_verify.documents.primitives import Lifetime
     from ferrum_verify.rules.facts import Facts
 
-STRUCTURE = "seed 000, validate_dynamic_pools_structure"
+STRUCTURE = "seed 000, `validate_dynamic_pools_structure`"
 
 NOT_CANONICAL = Rule(
     id="pool.not-canonical",
     summary="Pools stand in ascending order of their ids.",
     why="The engine finds pools by binary search and hashes them as they stand.",
     fix="Sort `dynamic_pools` by `pool_id`.",
-    source="seed 000, MemoryPlan::validate",
+    source="seed 000, `MemoryPlan::validate`",
     example=Example("fragment", {"/memory/dynamic_pools/0": Swap("/memory/dynamic_pools/1")}),
 )
 MISSING = Rule(
@@ -48,6 +48,39 @@ UNKNOWN = Rule(
         },
     ),
 )
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """All rules of the pools of a memory plan, but for slots and liveness."""
+    at = f"{facts.subject.places.memory}/dynamic_pools"
+    pools = facts.memory.dynamic_pools
+    group_of = {index: group for group, (index, _) in facts.pools.items()}
+    ids = [group_of.get(index, pool.pool_id) for index, pool in enumerate(pools)]
+    if ids != sorted(ids) and any(
+        left.pool_id >= right.pool_id for left, right in itertools.pairwise(pools)
+    ):
+        index = next(i for i in range(1, len(pools)) if pools[i - 1].pool_id >= pools[i].pool_id)
+        yield NOT_CANONICAL.finding(
+            f"pool `{short_pool(pools[index].pool_id)}` stands after "
+            f"`{short_pool(pools[index - 1].pool_id)}`",
+            f"{at}/{index}",
+        )
+    for group, members in facts.groups.items():
+        if group not in facts.pools:
+            names = ", ".join(f"`{member.base_resource_id}`" for member in members[:3])
+            more = f" and {len(members) - 3:,} more" if len(members) > 3 else ""
+            yield MISSING.finding(
+                f"the plan has no pool `{short_pool(group)}` for {names}{more}", at, expected=group
+            )
+    for index, pool in facts.strays:
+        yield UNKNOWN.finding(
+            f"no dynamic resource belongs to pool `{short_pool(pool.pool_id)}`", f"{at}/{index}"
+        )
+    for group, (index, pool) in facts.pools.items():
+        yield from _check_identity(facts, group, pool, f"{at}/{index}")
+        yield from check_totals(facts, group, pool, f"{at}/{index}")
+
+
 IDENTITY = Rule(
     id="pool.identity",
     summary="A pool's id is the hash of its compatibility key.",
@@ -78,160 +111,11 @@ MEMBERS = Rule(
     judgment="safety",
     example=Example("fragment", {"/memory/dynamic_pools/3/resource_ids": ["scratch/attention"]}),
 )
-REQUEST_MINIMUM = Rule(
-    id="pool.request-minimum",
-    summary="A pool's request minimum is the sum of its request members' smallest bytes.",
-    why="A request is admitted on this number; too small a one starves it.",
-    fix="Recompute `minimum_request_bytes`.",
-    source=STRUCTURE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/dynamic_pools/1/minimum_request_bytes": 0}),
-)
-SEQUENCE_MINIMUM = Rule(
-    id="pool.sequence-minimum",
-    summary="A pool's sequence minimum is the sum of its sequence members' smallest bytes.",
-    why="A sequence is admitted on this number; too small a one starves it.",
-    fix="Recompute `minimum_sequence_bytes`.",
-    source=STRUCTURE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/dynamic_pools/2/minimum_sequence_bytes": 64}),
-)
-CEILING = Rule(
-    id="pool.ceiling",
-    summary="A pool's theoretical ceiling is the sum of its members' resident ceilings.",
-    why="The pool never grows past it; too low a one makes claims fail that the plan allows.",
-    fix="Recompute `theoretical_ceiling_bytes`.",
-    source=STRUCTURE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/dynamic_pools/1/theoretical_ceiling_bytes": "1024"}),
-)
-REUSABLE_CEILING = Rule(
-    id="pool.reusable-ceiling",
-    summary="A pool's reusable ceiling is its budgets over all buckets, times the lanes.",
-    why="Captured programs keep these bytes resident; uncounted, they crowd out live requests.",
-    fix="Recompute `reusable_workspace_ceiling_bytes`.",
-    source="seed 000, derive_dynamic_pools_with_reusable",
-    judgment="safety",
-    example=Example("fragment", {"/memory/dynamic_pools/0/reusable_workspace_ceiling_bytes": 0}),
-)
-RESIDENT_MINIMUM = Rule(
-    id="pool.resident-minimum",
-    summary="A pool keeps resident the sum of its four minima.",
-    why="The runtime provisions this much before the first request.",
-    fix="Recompute `provisioning.minimum_resident_bytes`.",
-    source="format description, pools",
-    judgment="safety",
-    example=Example(
-        "fragment", {"/memory/dynamic_pools/0/provisioning/minimum_resident_bytes": 64}
-    ),
-)
-RESIDENT_MAXIMUM = Rule(
-    id="pool.resident-maximum",
-    summary="A pool grows to its ceilings, or to the bytes that static rows leave, if fewer.",
-    why="A higher maximum promises memory that is not there; a lower one refuses claims that fit.",
-    fix="Recompute `provisioning.maximum_resident_bytes`.",
-    source=STRUCTURE,
-    judgment="safety",
-    example=Example(
-        "fragment", {"/memory/dynamic_pools/0/provisioning/maximum_resident_bytes": 1099511627776}
-    ),
-)
-MINIMUM_EXCEEDS = Rule(
-    id="pool.minimum-exceeds-ceiling",
-    summary="A pool's minimum fits its theoretical ceiling, without reusable workspace.",
-    why="A pool that must keep more than it may ever hold cannot be provisioned.",
-    fix="Use each invocation resource in one node only, or raise the members' ceilings.",
-    source="seed 000, from_core_with_completion_retention, first derivation of the pools",
-    judgment="safety",
-    example=Example(
-        "problem",
-        {
-            "/nodes/1/resources/-": "scratch/head",
-            "/dynamic_descriptors/11/demand": {"fixed": {"bytes": 262144}},
-            "/dynamic_descriptors/10/demand": {"fixed": {"bytes": 64}},
-            "/dynamic_descriptors/10/theoretical_maximum_instances": 1,
-            "/dynamic_descriptors/11/theoretical_maximum_instances": 1,
-            "/nodes/2/resources/-": "scratch/head",
-        },
-    ),
-)
-OVERFLOW = Rule(
-    id="pool.total-overflow",
-    summary="A pool's totals fit u64.",
-    why="A total that wraps looks small, and the pool is provisioned too small.",
-    fix="Lower the demands of the pool's members.",
-    source="seed 000, derive_dynamic_pools_with_reusable",
-    judgment="safety",
-    example=Example(
-        "problem",
-        {
-            "/dynamic_descriptors/8/demand": {"fixed": {"bytes": 9223372036854775808}},
-            "/dynamic_descriptors/9/demand": {"fixed": {"bytes": 9223372036854775808}},
-            "/dynamic_descriptors/9/element_type": "u32",
-        },
-    ),
-)
-
-
-def short(pool: str) -> str:
-    """A pool's id as messages show it: enough of the hash to find it."""
-    head, _, digest = pool.rpartition("/")
-    return f"{head.removesuffix('/sha256')}/{digest[:12]}…" if len(digest) > 12 else pool
-
-
-def check(facts: Facts) -> Iterator[Finding]:
-    """All rules of the pools of a memory plan, but for slots and liveness."""
-    at = f"{facts.subject.places.memory}/dynamic_pools"
-    pools = facts.memory.dynamic_pools
-    group_of = {index: group for group, (index, _) in facts.pools.items()}
-    ids = [group_of.get(index, pool.pool_id) for index, pool in enumerate(pools)]
-    if ids != sorted(ids) and any(
-        left.pool_id >= right.pool_id for left, right in itertools.pairwise(pools)
-    ):
-        index = next(i for i in range(1, len(pools)) if pools[i - 1].pool_id >= pools[i].pool_id)
-        yield NOT_CANONICAL.finding(
-            f"pool `{short(pools[index].pool_id)}` stands after "
-            f"`{short(pools[index - 1].pool_id)}`",
-            f"{at}/{index}",
-        )
-    for group, members in facts.groups.items():
-        if group not in facts.pools:
-            names = ", ".join(f"`{member.base_resource_id}`" for member in members[:3])
-            more = f" and {len(members) - 3:,} more" if len(members) > 3 else ""
-            yield MISSING.finding(
-                f"the plan has no pool `{short(group)}` for {names}{more}", at, expected=group
-            )
-    for index, pool in facts.strays:
-        yield UNKNOWN.finding(
-            f"no dynamic resource belongs to pool `{short(pool.pool_id)}`", f"{at}/{index}"
-        )
-    for group, (index, pool) in facts.pools.items():
-        yield from _check_identity(facts, group, pool, f"{at}/{index}")
-        yield from _check_totals(facts, group, pool, f"{at}/{index}")
-
-
-def check_bounds(pools: Sequence[DynamicPool]) -> Iterator[Finding]:
-    """Whether the totals of derived pools fit u64 and their own ceilings."""
-    for pool in pools:
-        name = f"pool `{short(pool.pool_id)}`"
-        needed = pool.provisioning.minimum_resident_bytes
-        if max(needed, pool.reusable_workspace_ceiling_bytes) > U64_MAX:
-            yield OVERFLOW.finding(f"the totals of {name} pass u64")
-        elif needed > pool.theoretical_ceiling_bytes:
-            yield _exceeds(name, needed, pool.theoretical_ceiling_bytes, "")
-
-
-def _exceeds(name: str, needed: int, ceiling: int, at: str) -> Finding:
-    return MINIMUM_EXCEEDS.finding(
-        f"{name} must keep {needed:,} bytes resident, but its members can hold only "
-        f"{ceiling:,} at once",
-        at,
-    )
 
 
 def _check_identity(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
     members = facts.groups[group]
-    name = f"pool `{short(pool.pool_id)}`"
+    name = f"pool `{short_pool(pool.pool_id)}`"
     if pool.pool_id != group:
         yield IDENTITY.finding(
             f"{name} has another id than its compatibility gives",
@@ -248,7 +132,7 @@ def _check_identity(facts: Facts, group: str, pool: DynamicPool, at: str) -> Ite
             if getattr(key, field) != getattr(wanted, field)
         ]
         yield COMPATIBILITY.finding(
-            f"{name} differs from its members in {' and '.join(wrong)}",
+            f"{name} differs from its members in {' and '.join(marked(wrong))}",
             f"{at}/compatibility",
             expected=wanted.to_wire(),
             actual=key.to_wire(),
@@ -264,129 +148,4 @@ def _check_identity(facts: Facts, group: str, pool: DynamicPool, at: str) -> Ite
             f"{at}/resource_ids",
             expected=list(ids),
             actual=list(pool.resource_ids),
-        )
-
-
-def _check_totals(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
-    members = facts.groups[group]
-    name = f"pool `{short(pool.pool_id)}`"
-    derived = facts.derived_pools.get(group)
-    ceiling = pool.theoretical_ceiling_bytes
-    if facts.sound(members):
-        minima: tuple[tuple[Lifetime, Rule, int], ...] = (
-            ("request", REQUEST_MINIMUM, pool.minimum_request_bytes),
-            ("sequence", SEQUENCE_MINIMUM, pool.minimum_sequence_bytes),
-        )
-        for lifetime, rule, actual in minima:
-            expected = lifetime_bytes(members, lifetime, facts.minimum)
-            if expected > U64_MAX:
-                yield OVERFLOW.finding(
-                    f"the {lifetime} members of {name} add up to {expected:,} bytes, more than "
-                    "u64 holds",
-                    f"{at}/minimum_{lifetime}_bytes",
-                )
-            elif actual != expected:
-                yield rule.finding(
-                    f"{name} has a {lifetime} minimum of {actual:,} bytes, but its {lifetime} "
-                    f"members need {expected:,}",
-                    f"{at}/minimum_{lifetime}_bytes",
-                    expected=expected,
-                    actual=actual,
-                )
-        ceiling = sum(facts.ceiling[member.base_resource_id] for member in members)
-        if pool.theoretical_ceiling_bytes != ceiling:
-            yield CEILING.finding(
-                f"{name} has a theoretical ceiling of {pool.theoretical_ceiling_bytes:,} bytes, "
-                f"but its members' add up to {ceiling:,}",
-                f"{at}/theoretical_ceiling_bytes",
-                expected=str(ceiling),
-                actual=str(pool.theoretical_ceiling_bytes),
-                about=(pool.pool_id,),
-            )
-    yield from _check_reusable_ceiling(facts, group, pool, at)
-    yield from _check_provisioning(facts, group, pool, derived, ceiling, at)
-
-
-def _check_reusable_ceiling(
-    facts: Facts, group: str, pool: DynamicPool, at: str
-) -> Iterator[Finding]:
-    reusable = facts.memory.reusable_execution
-    actual = pool.reusable_workspace_ceiling_bytes
-    expected = facts.reusable_ceilings.get(group, 0)
-    accepted = {expected}
-    if reusable is not None:
-        stated = facts.stated_lane_bytes.get(group, 0)
-        for lanes in {reusable.maximum_reusable_lanes, facts.implied_lanes}:
-            if lanes is not None:
-                accepted |= {stated * lanes, facts.derived_lane_bytes.get(group, 0) * lanes}
-    if actual not in accepted:
-        yield REUSABLE_CEILING.finding(
-            f"pool `{short(pool.pool_id)}` has a reusable workspace ceiling of {actual:,} bytes, "
-            f"but the budgets of all buckets and lanes need {expected:,}",
-            f"{at}/reusable_workspace_ceiling_bytes",
-            expected=expected,
-            actual=actual,
-            about=(pool.pool_id,),
-        )
-
-
-def _check_provisioning(
-    facts: Facts,
-    group: str,
-    pool: DynamicPool,
-    derived: DynamicPool | None,
-    ceiling: int,
-    at: str,
-) -> Iterator[Finding]:
-    name = f"pool `{short(pool.pool_id)}`"
-    stated = (
-        pool.minimum_request_bytes
-        + pool.minimum_sequence_bytes
-        + pool.minimum_step_bytes
-        + pool.minimum_invocation_peak_bytes
-    )
-    minimum = pool.provisioning.minimum_resident_bytes
-    accepted = [stated]
-    if derived is not None:
-        accepted.append(derived.provisioning.minimum_resident_bytes)
-    if accepted[-1] > U64_MAX:
-        yield OVERFLOW.finding(
-            f"the four minima of {name} add up to {accepted[-1]:,} bytes, more than u64 holds",
-            f"{at}/provisioning/minimum_resident_bytes",
-        )
-    elif minimum not in accepted:
-        yield RESIDENT_MINIMUM.finding(
-            f"{name} keeps {minimum:,} bytes resident, but its four minima add up to "
-            f"{accepted[-1]:,}",
-            f"{at}/provisioning/minimum_resident_bytes",
-            expected=accepted[-1],
-            actual=minimum,
-        )
-    # Where the plan and the engine differ in slots or rows, that is the fault, not this.
-    needed = min(accepted)
-    if needed > ceiling:
-        yield _exceeds(name, needed, ceiling, f"{at}/provisioning/minimum_resident_bytes")
-    actual = pool.provisioning.maximum_resident_bytes
-    memory = facts.memory
-    granted = [
-        usable - static
-        for usable in (facts.usable, memory.usable_capacity_bytes)
-        for static in (facts.static_bytes, memory.static_bytes)
-    ]
-    reusable = {pool.reusable_workspace_ceiling_bytes, facts.reusable_ceilings.get(group, 0)}
-    if derived is not None:
-        reusable.add(derived.reusable_workspace_ceiling_bytes)
-    maxima = [
-        min(theoretical + workspace, capacity)
-        for capacity in granted
-        for theoretical in (ceiling, pool.theoretical_ceiling_bytes)
-        for workspace in reusable
-    ]
-    if actual not in maxima and granted[0] >= 0:
-        yield RESIDENT_MAXIMUM.finding(
-            f"{name} may grow to {actual:,} bytes, but its ceilings and the memory left by static "
-            f"rows allow {maxima[0]:,}",
-            f"{at}/provisioning/maximum_resident_bytes",
-            expected=maxima[0],
-            actual=actual,
         )

@@ -13,26 +13,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.program import ModelProgram
     from ferrum_verify.findings import Finding
 
-_FORMAT = "format description, «Documents» (model program)"
-
-DUPLICATE = Rule(
-    id="contract.program-duplicate-name",
-    summary="A program has two blocks, nodes, states, weights or values of one name.",
-    why="Everything in a plan is found by these names. Of two nodes only one is planned, and of "
-    "two values a node reads whichever was written last.",
-    fix="Name each block, node, state and weight once, and let each value be one input, state, "
-    "weight or output of one node.",
-    source=_FORMAT,
-    example=Example("program", {"/states/1/id": "state.cache"}),
-)
-UNKNOWN_VALUE = Rule(
-    id="contract.program-unknown-value",
-    summary="A program reads or returns a value that nothing in it defines.",
-    why="The node would read, or the request would be answered with, bytes that nobody wrote.",
-    fix="Name one of the program's inputs, states, weights or outputs of its nodes.",
-    source=_FORMAT,
-    example=Example("program", {"/outputs/0": "value.absent"}),
-)
+_FORMAT = "docs/format.md, «Documents» (model program)"
 
 
 def check(program: ModelProgram, place: str, planned: Sequence[PlanNode] = ()) -> Iterator[Finding]:
@@ -56,9 +37,9 @@ def _check_sources(program: ModelProgram, place: str, defined: dict[str, str]) -
         where = pointer(place, "states", index)
         if state.id in states:
             yield _twice("states", state.id, f"{where}/id")
-            defined.setdefault(state.value_id, f"state {state.id}")
+            defined.setdefault(state.value_id, f"state `{state.id}`")
         else:
-            yield from _define(defined, state.value_id, f"state {state.id}", f"{where}/value_id")
+            yield from _define(defined, state.value_id, f"state `{state.id}`", f"{where}/value_id")
         states.add(state.id)
     weights: set[str] = set()
     for index, weight in enumerate(program.weights):
@@ -66,9 +47,9 @@ def _check_sources(program: ModelProgram, place: str, defined: dict[str, str]) -
         name = weight.weight_id
         if name in weights:
             yield _twice("weights", name, f"{where}/weight_id")
-            defined.setdefault(weight.value_id, f"weight {name}")
+            defined.setdefault(weight.value_id, f"weight `{name}`")
         else:
-            yield from _define(defined, weight.value_id, f"weight {name}", f"{where}/value_id")
+            yield from _define(defined, weight.value_id, f"weight `{name}`", f"{where}/value_id")
         weights.add(name)
 
 
@@ -87,12 +68,22 @@ def _check_nodes(program: ModelProgram, place: str, defined: dict[str, str]) -> 
                 if not repeated:
                     yield _twice("nodes", node.id, f"{where}/nodes/{position}/id")
                 for value_id in node.outputs:
-                    defined.setdefault(value_id, f"an output of node {node.id}")
+                    defined.setdefault(value_id, f"an output of node `{node.id}`")
                 continue
             nodes.add(node.id)
             for ordinal, value_id in enumerate(node.outputs):
                 output = f"{where}/nodes/{position}/outputs/{ordinal}"
-                yield from _define(defined, value_id, f"an output of node {node.id}", output)
+                yield from _define(defined, value_id, f"an output of node `{node.id}`", output)
+
+
+UNKNOWN_VALUE = Rule(
+    id="contract.program-unknown-value",
+    summary="A program reads and returns only values that something in it defines.",
+    why="The node would read, or the request would be answered with, bytes that nobody wrote.",
+    fix="Name one of the program's inputs, states, weights or outputs of its nodes.",
+    source=_FORMAT,
+    example=Example("program", {"/outputs/0": "value.absent"}),
+)
 
 
 def _check_reads(
@@ -118,15 +109,27 @@ def _check_reads(
                     continue
                 told.add(value_id)
                 yield UNKNOWN_VALUE.finding(
-                    f"Node {node.id} of the program reads {value_id}, which nothing defines.",
+                    f"Node `{node.id}` of the program reads `{value_id}`, which nothing defines.",
                     f"{place}/blocks/{index}/nodes/{position}/inputs/{ordinal}",
                 )
     for index, value_id in enumerate(program.outputs):
         if value_id not in known and value_id not in told:
             yield UNKNOWN_VALUE.finding(
-                f"The program returns {value_id}, which nothing defines.",
+                f"The program returns `{value_id}`, which nothing defines.",
                 pointer(place, "outputs", index),
             )
+
+
+DUPLICATE = Rule(
+    id="contract.program-duplicate-name",
+    summary="A program has one block, node, state, weight or value of a name.",
+    why="Everything in a plan is found by these names. Of two nodes only one is planned, and of "
+    "two values a node reads whichever was written last.",
+    fix="Name each block, node, state and weight once, and let each value be one input, state, "
+    "weight or output of one node.",
+    source=_FORMAT,
+    example=Example("program", {"/states/1/id": "state.cache"}),
+)
 
 
 def _define(defined: dict[str, str], value_id: str, by: str, where: str) -> Iterator[Finding]:
@@ -135,7 +138,7 @@ def _define(defined: dict[str, str], value_id: str, by: str, where: str) -> Iter
     if before is not None:
         said = f"{by} twice" if before == by else f"{before} and {by}"
         yield DUPLICATE.finding(
-            f"The value {value_id} of the program is {said}.", where, actual=value_id
+            f"The value `{value_id}` of the program is {said}.", where, actual=value_id
         )
 
 
@@ -143,9 +146,9 @@ def _check_returns(outputs: Sequence[str], place: str) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, value_id in enumerate(outputs):
         if value_id in seen:
-            yield DUPLICATE.finding(f"The program returns {value_id} twice.", f"{place}/{index}")
+            yield DUPLICATE.finding(f"The program returns `{value_id}` twice.", f"{place}/{index}")
         seen.add(value_id)
 
 
 def _twice(what: str, name: str, where: str) -> Finding:
-    return DUPLICATE.finding(f"Two {what} of the program are named {name}.", where, actual=name)
+    return DUPLICATE.finding(f"Two {what} of the program are named `{name}`.", where, actual=name)

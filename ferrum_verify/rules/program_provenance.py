@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.documents.primitives import variant_tag
 from ferrum_verify.documents.program import TokenSource
 from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.findings.wording import marked
 from ferrum_verify.rules import work as work_rules
 from ferrum_verify.rules.node_ports import bindings_by_port
+from ferrum_verify.rules.state_provenance import check_states, check_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from ferrum_verify.documents.node import PlanNode, TokenWork, ValueBinding
+    from ferrum_verify.documents.node import PlanNode, TokenWork
     from ferrum_verify.documents.primitives import Role
     from ferrum_verify.documents.program import (
         ModelProgram,
         ProgramNode,
-        ProgramState,
         ProgramTokenWork,
     )
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules»; the program of a bundle"
-_NODE = "/plan/payload/nodes/2"
+_FORMAT = "docs/format.md, «Execution-plan rules» (against the program)"
+FAMILY = Rule(
+    id="contract.family-differs",
+    summary="The plan is for the program's model family.",
+    why="The weights that are loaded for the plan are those of another model.",
+    fix="Give the program that the plan was compiled from.",
+    source=_FORMAT,
+    example=Example("bundle", {"/plan/payload/family_id": "family.other"}),
+)
+
 _UNPLANNED = {
     "id": "node.unplanned",
     "operation_id": "operation.norm",
@@ -38,66 +45,14 @@ _UNPLANNED = {
     "outputs": ["value.unplanned"],
     "attributes": {},
 }
-
-FAMILY = Rule(
-    id="contract.family-differs",
-    summary="The plan is for another model family than the program.",
-    why="The weights that are loaded for the plan are those of another model.",
-    fix="Give the program that the plan was compiled from.",
-    source=_FORMAT,
-    example=Example("bundle", {"/plan/payload/family_id": "family.other"}),
-)
 NODES = Rule(
     id="contract.program-nodes",
-    summary="The plan does not have exactly the program's nodes.",
+    summary="The plan has exactly the program's nodes.",
     why="An operation that the plan leaves out is never computed; one that it adds changes the "
     "result.",
     fix="Compile the plan again from the program.",
     source=_FORMAT,
     example=Example("bundle", {"/program/blocks/1/nodes/-": _UNPLANNED}),
-)
-NODE = Rule(
-    id="contract.program-node-differs",
-    summary="A node runs another operation, version, attributes or work than the program says.",
-    why="The plan would compute something else than the model, without any error.",
-    fix="Compile the plan again from the program.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_NODE}/attributes/heads": 4}),
-)
-VALUES = Rule(
-    id="contract.program-values-differ",
-    summary="A node binds other inputs or outputs than the program says.",
-    why="The operation would read or write another value than the model's.",
-    fix="Bind the program's inputs and outputs in their order.",
-    source=_FORMAT,
-    example=Example("bundle", {"/program/blocks/0/nodes/0/inputs/1": "value.norm"}),
-)
-STATE_EFFECT = Rule(
-    id="contract.state-effect-differs",
-    summary="A node's state effects are not those of the program's states that it binds.",
-    why="A state that the node touches without an effect is neither ordered nor captured; an "
-    "effect on another state protects the wrong one.",
-    fix="Give the node one effect for each program state whose value it binds, with the state's "
-    "lifetime.",
-    source=_FORMAT,
-    example=Example("bundle", {"/program/states/0/id": "state.other"}),
-)
-STATE = Rule(
-    id="contract.state-differs",
-    summary="A state is bound with another tensor, usage or initialization than the program says.",
-    why="What a request left in the state would be read as something else, or a fresh state "
-    "would start with another request's bytes.",
-    fix="Bind the state's tensor with usage state, in a row with the state's initialization.",
-    source=_FORMAT,
-    example=Example("bundle", {"/program/states/1/initialization": "none"}),
-)
-WEIGHT = Rule(
-    id="contract.weight-differs",
-    summary="A weight is bound as another weight or tensor than the program says.",
-    why="The node would multiply with the wrong matrix.",
-    fix="Bind the program's weight and tensor; only the program's weights have usage weights.",
-    source=_FORMAT,
-    example=Example("bundle", {"/plan/payload/nodes/0/values/1/weight/weight_id": "weight.other"}),
 )
 
 
@@ -106,7 +61,8 @@ def check(subject: Subject, program: ModelProgram, rows: ResourceRows | None) ->
     header, nodes = subject.header, subject.plan_nodes
     if header is not None and header.family_id != program.family_id:
         yield FAMILY.finding(
-            f"The plan is for family {header.family_id}, but the program's is {program.family_id}.",
+            f"The plan is for family `{header.family_id}`, but the program's is "
+            f"`{program.family_id}`.",
             pointer(subject.places.payload, "family_id"),
             expected=program.family_id,
             actual=header.family_id,
@@ -127,18 +83,37 @@ def check(subject: Subject, program: ModelProgram, rows: ResourceRows | None) ->
     if known != planned.keys() and not (ambiguous and known < planned.keys()):
         said = []
         if missing := sorted(known - planned.keys()):
-            said.append(f"lacks {', '.join(missing)}, which the program has")
+            said.append(f"lacks {', '.join(marked(missing))}, which the program has")
         if extra := sorted(planned.keys() - known):
-            said.append(f"has {', '.join(extra)}, which the program lacks")
+            said.append(f"has {', '.join(marked(extra))}, which the program lacks")
         yield NODES.finding(f"The plan {' and '.join(said)}.", subject.places.nodes)
-    yield from _check_states(subject, nodes, program, rows)
-    yield from _check_weights(subject, nodes, program)
+    yield from check_states(subject, nodes, program, rows)
+    yield from check_weights(subject, nodes, program)
+
+
+_NODE = "/plan/payload/nodes/2"
+NODE = Rule(
+    id="contract.program-node-differs",
+    summary="A node runs the operation, version, attributes and work that the program says.",
+    why="The plan would compute something else than the model, without any error.",
+    fix="Compile the plan again from the program.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_NODE}/attributes/heads": 4}),
+)
+VALUES = Rule(
+    id="contract.program-values-differ",
+    summary="A node binds the inputs and outputs that the program says.",
+    why="The operation would read or write another value than the model's.",
+    fix="Bind the program's inputs and outputs in their order.",
+    source=_FORMAT,
+    example=Example("bundle", {"/program/blocks/0/nodes/0/inputs/1": "value.norm"}),
+)
 
 
 def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Finding]:
     facts = []
     if node.operation_id != source.operation_id:
-        facts.append(f"it runs {node.operation_id}, not {source.operation_id}")
+        facts.append(f"it runs `{node.operation_id}`, not `{source.operation_id}`")
     version, required = node.operation_version, source.required_version
     if version.major != required.major or version.minor < required.minor:
         facts.append(
@@ -146,14 +121,16 @@ def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Fin
             f"not {required.major}.{required.minor}"
         )
     facts.extend(
-        f"its attribute {name} is {node.attributes.get(name, 'not there')}, not {value}"
+        f"its attribute `{name}` is {node.attributes.get(name, 'not there')}, not {value}"
         for name, value in source.attributes.items()
         if name not in node.attributes or node.attributes[name] != value
     )
     if (fact := _other_work(node, source)) is not None:
         facts.append(fact)
     if facts:
-        yield NODE.finding(f"Node {node.id} is not as the program says: {'; '.join(facts)}.", place)
+        yield NODE.finding(
+            f"Node `{node.id}` is not as the program says: {'; '.join(facts)}.", place
+        )
     ports = bindings_by_port(node)
     bound = {port: binding.value_id for port, binding in ports.items()}
     stated: dict[tuple[Role, int], str] = {
@@ -162,16 +139,20 @@ def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Fin
     stated |= {("output", ordinal): value for ordinal, value in enumerate(source.outputs)}
     if bound != stated and len(bound) == len(node.values):
         differences = [
-            f"{port[0]} {port[1]} is {bound.get(port, 'not bound')}, "
-            f"not {stated.get(port, 'bound at all')}"
+            f"{port[0]} {port[1]} is {_bound(bound, port, 'not bound')}, "
+            f"not {_bound(stated, port, 'bound at all')}"
             for port in sorted(bound.keys() | stated.keys())
             if bound.get(port) != stated.get(port)
         ]
         yield VALUES.finding(
-            f"Node {node.id} does not bind the values that the program says: "
+            f"Node `{node.id}` does not bind the values that the program says: "
             f"{'; '.join(differences)}.",
             f"{place}/values",
         )
+
+
+def _bound(values: Mapping[tuple[Role, int], str], port: tuple[Role, int], otherwise: str) -> str:
+    return f"`{values[port]}`" if port in values else otherwise
 
 
 def _other_work(node: PlanNode, source: ProgramNode) -> str | None:
@@ -187,8 +168,8 @@ def _other_work(node: PlanNode, source: ProgramNode) -> str | None:
     fact = None
     if not same:
         fact = (
-            f"it counts its tokens along axis {axis.axis} of {axis.value_id}, not as the program "
-            f"does along axis {origin.axis} of {origin.value_id}"
+            f"it counts its tokens along axis {axis.axis} of `{axis.value_id}`, not as the program "
+            f"does along axis {origin.axis} of `{origin.value_id}`"
         )
     elif "projections" in stated.model_fields_set or not isinstance(origin, TokenSource):
         fact = _other_projections(work, stated)
@@ -209,103 +190,3 @@ def _other_projections(work: TokenWork, stated: ProgramTokenWork) -> str | None:
     if extra:
         said.append(f"narrows {', '.join(extra)}, unlike the program")
     return f"it {' and '.join(said)}" if said else "the program projects the same axes unsorted"
-
-
-def _check_states(
-    subject: Subject,
-    nodes: Sequence[PlanNode],
-    program: ModelProgram,
-    rows: ResourceRows | None,
-) -> Iterator[Finding]:
-    states = {state.value_id: state for state in reversed(program.states)}
-    ambiguous = _repeated(state.id for state in program.states)
-    judged: set[str] = set()
-    for index, node in enumerate(nodes):
-        place = f"{subject.places.nodes}/{index}"
-        effects = {effect.state_value_id: effect.state_id for effect in node.state_effects}
-        # The graph rules find effects on values that are not bound.
-        unbound = set()
-        if effects:
-            bound = {binding.value_id for binding in node.values}
-            unbound = {state for value, state in effects.items() if value not in bound}
-        for position, binding in enumerate(node.values):
-            state = states.get(binding.value_id)
-            stated = effects.pop(binding.value_id, None)
-            if state is not None and state.id in ambiguous:
-                continue
-            named = None if state is None else state.id
-            if stated != named and named not in unbound:
-                yield STATE_EFFECT.finding(
-                    f"Node {node.id} binds {binding.value_id}, which is "
-                    f"{'no state' if named is None else f'state {named}'} of the program, and has "
-                    f"{'no effect on it' if stated is None else f'an effect on state {stated}'}.",
-                    f"{place}/state_effects",
-                    expected=named,
-                    actual=stated,
-                )
-            if state is None or state.id in judged:
-                continue  # that all nodes bind a value alike is for the value rules
-            judged.add(state.id)
-            if differences := list(_differences(binding, state, rows)):
-                yield STATE.finding(
-                    f"Node {node.id} binds state {state.id} {' and '.join(differences)}.",
-                    f"{place}/values/{position}",
-                )
-
-
-def _differences(
-    binding: ValueBinding, state: ProgramState, rows: ResourceRows | None
-) -> Iterator[str]:
-    if binding.tensor != state.tensor:
-        yield "as another tensor"
-    if binding.usage != "state":
-        yield f"with usage {binding.usage}"
-    if rows is None:
-        return
-    for resource_id in {component.resource_id for component in binding.storage.components}:
-        row = rows.get(resource_id)
-        if not isinstance(row, DynamicDescriptor):
-            continue
-        if row.initialization != state.initialization:
-            yield (
-                f"in {resource_id}, which has initialization {row.initialization}, "
-                f"not {state.initialization}"
-            )
-        if row.lifetime != state.lifetime:
-            yield f"in {resource_id}, which lives for one {row.lifetime}, not one {state.lifetime}"
-
-
-def _check_weights(
-    subject: Subject, nodes: Sequence[PlanNode], program: ModelProgram
-) -> Iterator[Finding]:
-    weights = {weight.value_id: weight for weight in reversed(program.weights)}
-    ambiguous = _repeated(weight.weight_id for weight in program.weights)
-    judged: set[str] = set()
-    for index, node in enumerate(nodes):
-        for position, binding in enumerate(node.values):
-            weight = weights.get(binding.value_id)
-            if weight is None and binding.weight is None and binding.usage != "weights":
-                continue
-            if binding.value_id in judged:
-                continue
-            judged.add(binding.value_id)
-            if weight is not None and weight.weight_id in ambiguous:
-                continue
-            if weight is None:
-                difference = "which is none of the program's weights"
-            elif binding.weight is None or binding.usage != "weights":
-                difference = f"which is weight {weight.weight_id}, as no weight"
-            elif binding.weight.weight_id != weight.weight_id:
-                difference = f"as weight {binding.weight.weight_id}, not {weight.weight_id}"
-            elif binding.tensor != weight.tensor:
-                difference = f"as another tensor than weight {weight.weight_id} is"
-            else:
-                continue
-            yield WEIGHT.finding(
-                f"Node {node.id} binds {binding.value_id} {difference}.",
-                f"{subject.places.nodes}/{index}/values/{position}",
-            )
-
-
-def _repeated(names: Iterable[str]) -> set[str]:
-    return {name for name, times in Counter(names).items() if times > 1}

@@ -6,7 +6,7 @@ from ferrum_verify.findings import Rule
 
 UNDECIDED = Rule(
     id="integrity.proof-undecided",
-    summary="Every claim about the plan was proved or refuted.",
+    summary="Every claim about the plan is proved or refuted.",
     why="What is not proved is not known: the plan may be safe, or there may be a shape or a "
     "schedule at which it is not.",
     fix="Give the solver more time, as the message says.",
@@ -14,6 +14,16 @@ UNDECIDED = Rule(
     judgment="safety",
     severity="warning",
     undecided=True,
+)
+VACUOUS = Rule(
+    id="integrity.proof-vacuous",
+    summary="What each claim assumes can be met.",
+    why="A claim about every shape of a row that has no shape at all says nothing: it holds, and "
+    "so does its opposite. It is counted apart, neither proved nor refuted.",
+    fix="Where the range is empty by mistake, correct it: most often a declared maximum is 0.",
+    source="a check of this verifier on itself",
+    judgment="safety",
+    severity="note",
 )
 DISAGREEMENT = Rule(
     id="integrity.proof-disagreement",

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import marked
 from ferrum_verify.rules.ascending import first_fault
 
 if TYPE_CHECKING:
@@ -20,16 +21,8 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (retained completion values)"
+_FORMAT = "docs/format.md, «Execution-plan rules» (retained completion values)"
 _RETAINED = "/plan/payload/retained_completion_values"
-_HIDDEN = {
-    "value_id": "value.hidden",
-    "producer_node_id": "node.embed",
-    "output_ordinal": 0,
-    "resource_id": "resource.hidden",
-    "logical_offset_bytes": 0,
-    "tensor": {"dimensions": [1, 8], "element_type": "f32", "layout": "contiguous"},
-}
 _LOGITS = {
     "value_id": "value.logits",
     "producer_node_id": "node.head",
@@ -38,43 +31,6 @@ _LOGITS = {
     "logical_offset_bytes": 0,
     "tensor": {"dimensions": [1, 32], "element_type": "f32", "layout": "contiguous"},
 }
-
-ORDER = Rule(
-    id="value.retained-order",
-    summary="The retained completion values do not strictly ascend by value.",
-    why="The list is a set; in any other order the same plan has a second hash.",
-    fix="Sort the values by id, each once.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_RETAINED}/-": _LOGITS}),
-)
-UNPRODUCED = Rule(
-    id="value.retained-unproduced",
-    summary="A retained completion value is not exactly one output of one node.",
-    why="The engine reads the value once its producer is done. Without a producer it reads bytes "
-    "that nobody wrote, with two it reads whichever came last.",
-    fix="Name a value that one node outputs.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_RETAINED}/0/value_id": "value.tokens"}),
-)
-DIFFERS = Rule(
-    id="value.retained-differs",
-    summary="A retained completion value is not described as its producer binds it.",
-    why="After the fence the engine reads the bytes that this entry names, as the tensor that it "
-    "names: anything else than what was written there is garbage to the caller.",
-    fix="Carry over the producer, ordinal, resource, offset and tensor of the output's binding, "
-    "an activation with one storage component.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_RETAINED}/0/logical_offset_bytes": 4}),
-)
-OVERWRITTEN = Rule(
-    id="value.retained-overwritten",
-    summary="A retained completion value is overwritten before the step ends.",
-    why="The caller reads the value after the fence, and would get what the other node wrote.",
-    fix="Retain the value that is written last, or write the other one elsewhere.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example("bundle", {_RETAINED: [_HIDDEN, _LOGITS]}),
-)
 
 
 class _Write(NamedTuple):
@@ -110,6 +66,44 @@ class _Writes:
         return None
 
 
+ORDER = Rule(
+    id="value.retained-order",
+    summary="The retained completion values ascend by value, each once.",
+    why="The list is a set; in any other order the same plan has a second hash.",
+    fix="Sort the values by id, each once.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_RETAINED}/-": _LOGITS}),
+)
+DIFFERS = Rule(
+    id="value.retained-differs",
+    summary="A retained completion value is described as its producer binds it.",
+    why="After the fence the engine reads the bytes that this entry names, as the tensor that it "
+    "names: anything else than what was written there is garbage to the caller.",
+    fix="Carry over the producer, ordinal, resource, offset and tensor of the output's binding, "
+    "an activation with one storage component.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_RETAINED}/0/logical_offset_bytes": 4}),
+)
+
+_HIDDEN = {
+    "value_id": "value.hidden",
+    "producer_node_id": "node.embed",
+    "output_ordinal": 0,
+    "resource_id": "resource.hidden",
+    "logical_offset_bytes": 0,
+    "tensor": {"dimensions": [1, 8], "element_type": "f32", "layout": "contiguous"},
+}
+OVERWRITTEN = Rule(
+    id="value.retained-overwritten",
+    summary="A retained completion value keeps its bytes until the step ends.",
+    why="The caller reads the value after the fence, and would get what the other node wrote.",
+    fix="Retain the value that is written last, or write the other one elsewhere.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle", {_RETAINED: [_HIDDEN, _LOGITS]}),
+)
+
+
 def check(subject: Subject) -> Iterator[Finding]:
     """Findings of all rules of retained completion values."""
     header, nodes = subject.header, subject.plan_nodes
@@ -133,7 +127,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         position, node, binding = producers[0]
         if differences := _differences(value, node, binding):
             yield DIFFERS.finding(
-                f"The retained value {value.value_id} is not as node {node.id} binds it: "
+                f"The retained value `{value.value_id}` is not as node `{node.id}` binds it: "
                 f"{', '.join(differences)}.",
                 where,
             )
@@ -141,19 +135,30 @@ def check(subject: Subject) -> Iterator[Finding]:
         writes = writes_of.get(value.resource_id)
         if writes is not None and (write := writes.destroying(position, binding)) is not None:
             yield OVERWRITTEN.finding(
-                f"The retained value {value.value_id} of node {node.id} is overwritten by "
-                f"{write.binding.role} {write.binding.ordinal} of node {write.node.id}, "
-                f"{write.binding.value_id}.",
+                f"The retained value `{value.value_id}` of node `{node.id}` is overwritten by "
+                f"{write.binding.role} {write.binding.ordinal} of node `{write.node.id}`, "
+                f"`{write.binding.value_id}`.",
                 where,
             )
 
 
+UNPRODUCED = Rule(
+    id="value.retained-unproduced",
+    summary="A retained completion value is exactly one output of one node.",
+    why="The engine reads the value once its producer is done. Without a producer it reads bytes "
+    "that nobody wrote, with two it reads whichever came last.",
+    fix="Name a value that one node outputs.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_RETAINED}/0/value_id": "value.tokens"}),
+)
+
+
 def _unproduced(value: RetainedCompletionValue, nodes: Sequence[PlanNode], where: str) -> Finding:
     if not nodes:
-        text = f"No node outputs the retained value {value.value_id}."
+        text = f"No node outputs the retained value `{value.value_id}`."
     else:
-        names = ", ".join(node.id for node in nodes)
-        text = f"The retained value {value.value_id} is an output of {len(nodes)} nodes: {names}."
+        names = ", ".join(marked(node.id for node in nodes))
+        text = f"The retained value `{value.value_id}` is an output of {len(nodes)} nodes: {names}."
     return UNPRODUCED.finding(text, f"{where}/value_id", actual=value.value_id)
 
 
@@ -188,7 +193,7 @@ def _differences(
 ) -> list[str]:
     differences = []
     if value.producer_node_id != node.id:
-        differences.append(f"it names the producer {value.producer_node_id}")
+        differences.append(f"it names the producer `{value.producer_node_id}`")
     if value.output_ordinal != binding.ordinal:
         differences.append(f"it is output {binding.ordinal}, not {value.output_ordinal}")
     if binding.usage != "activations":
@@ -198,7 +203,9 @@ def _differences(
         differences.append(f"it has {len(components)} storage components, not one")
     else:
         if value.resource_id != components[0].resource_id:
-            differences.append(f"it lies in {components[0].resource_id}, not {value.resource_id}")
+            differences.append(
+                f"it lies in `{components[0].resource_id}`, not `{value.resource_id}`"
+            )
         if value.logical_offset_bytes != components[0].offset_bytes:
             differences.append(
                 f"it starts at byte {components[0].offset_bytes:,}, "

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.reusable import bucket_order, startup_capture_cases
 from ferrum_verify.documents.primitives import U64_MAX
-from ferrum_verify.findings import Example, Finding, Rule, Swap, pointer
+from ferrum_verify.findings import Example, Finding, Rule, Swap
 from ferrum_verify.plan.canonical import bucket_id
 from ferrum_verify.rules.captured_programs import check_programs
-from ferrum_verify.rules.pool import short
+from ferrum_verify.rules.reusable_budgets import check_budgets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,13 +18,12 @@ if TYPE_CHECKING:
         BucketSpec,
         Capacity,
         ProgramPolicy,
-        ResolvedBucket,
         ReusableExecution,
     )
     from ferrum_verify.rules.facts import Facts
 
-POLICY = "format description, reusable execution"
-DERIVE = "seed 000, derive_reusable_execution"
+POLICY = "docs/format.md, «Reusable execution»"
+DERIVE = "seed 000, `derive_reusable_execution`"
 
 ZERO_LANES = Rule(
     id="reusable.zero-lanes",
@@ -35,17 +32,6 @@ ZERO_LANES = Rule(
     fix="Set `maximum_reusable_lanes` to 1 or more, or leave reusable execution out.",
     source=POLICY,
     example=Example("problem", {"/reusable_execution_policy/maximum_reusable_lanes": 0}),
-)
-LANES = Rule(
-    id="reusable.lanes-inconsistent",
-    summary="Executables and workspace ceilings are counted for the stated number of lanes.",
-    why="Each lane keeps its own workspace and executables: with more lanes than were counted, "
-    "memory runs out while programs are captured.",
-    fix="Set `maximum_reusable_lanes` to the number that the plan was derived for, or derive it "
-    "anew.",
-    source=DERIVE,
-    judgment="safety",
-    example=Example("fragment", {"/memory/reusable_execution/maximum_reusable_lanes": 3}),
 )
 BUCKET_COUNT = Rule(
     id="reusable.bucket-count",
@@ -65,18 +51,6 @@ ZERO_CAPACITY = Rule(
     source=POLICY,
     example=Example("problem", {"/reusable_execution_policy/buckets/0/maximum_pages": 0}),
 )
-BUCKET_ORDER = Rule(
-    id="reusable.bucket-order",
-    summary="A plan's buckets ascend by class, sequences, tokens and pages.",
-    why="The runtime takes the first bucket that covers a batch: out of order, it takes a larger "
-    "one than it needs.",
-    fix="Sort the buckets.",
-    source=POLICY,
-    example=Example(
-        "fragment",
-        {"/memory/reusable_execution/buckets/1": Swap("/memory/reusable_execution/buckets/2")},
-    ),
-)
 BUCKET_NESTING = Rule(
     id="reusable.bucket-nesting",
     summary="Within a class each bucket covers the one before and differs from it.",
@@ -84,81 +58,6 @@ BUCKET_NESTING = Rule(
     fix="Let each bucket of the class grow in every dimension, or give it another class.",
     source=POLICY,
     example=Example("problem", {"/reusable_execution_policy/buckets/1/maximum_pages": 8}),
-)
-BUCKET_IDENTITY = Rule(
-    id="reusable.bucket-identity",
-    summary="A bucket's id is the hash of its class and capacity.",
-    why="Captured programs and binding arenas are found by this id.",
-    fix="Recompute `bucket_id`.",
-    source="format description, canonical fingerprints",
-    example=Example(
-        "fragment",
-        {
-            "/memory/reusable_execution/buckets/0/bucket/bucket_id": "reusable-bucket/sha256/"
-            + "0" * 64
-        },
-    ),
-)
-BUDGET_POOL = Rule(
-    id="reusable.budget-pool",
-    summary="A budget names a pool of the plan, and budgets ascend by pool, each once.",
-    why="A budget for an unknown pool reserves nothing.",
-    fix="Sort the budgets by `pool_id` and remove those without a pool.",
-    source=POLICY,
-    example=Example(
-        "fragment",
-        {
-            "/memory/reusable_execution/buckets/0/pool_budgets/0": Swap(
-                "/memory/reusable_execution/buckets/0/pool_budgets/1"
-            )
-        },
-    ),
-)
-BUDGET_ZERO = Rule(
-    id="reusable.budget-zero",
-    summary="A budget is more than 0 bytes.",
-    why="The engine writes no empty budgets, so the plan was not derived by it.",
-    fix="Remove the budget.",
-    source=POLICY,
-    example=Example(
-        "fragment", {"/memory/reusable_execution/buckets/0/pool_budgets/2/invocation_bytes": 0}
-    ),
-)
-BUDGET = Rule(
-    id="reusable.budget",
-    summary="A bucket's budget in a pool is what its slots and rows need at the bucket's shape.",
-    why="A captured program writes to fixed addresses: with a smaller budget it writes past them.",
-    fix="Use the budgets that the finding expects.",
-    source=DERIVE,
-    judgment="safety",
-    example=Example(
-        "fragment", {"/memory/reusable_execution/buckets/1/pool_budgets/0/step_bytes": 896}
-    ),
-)
-SHAPE = Rule(
-    id="reusable.shape-outside-demand",
-    summary="Every Step and invocation resource is defined at every bucket's shape.",
-    why="A captured program of the bucket would ask for bytes that no formula gives.",
-    fix="Raise the demand's maxima, or lower the bucket's capacity.",
-    source=DERIVE,
-    judgment="safety",
-    example=Example("problem", {"/reusable_execution_policy/buckets/1/maximum_sequences": 5}),
-)
-EXECUTABLES = Rule(
-    id="reusable.executables",
-    summary="Device executables are nodes times start-up capture cases times lanes.",
-    why="The device reserves this many; with fewer, a capture fails while the server starts.",
-    fix="Recompute `maximum_device_executables`.",
-    source=DERIVE,
-    example=Example("fragment", {"/memory/reusable_execution/maximum_device_executables": 18}),
-)
-NO_NODES = Rule(
-    id="reusable.no-nodes",
-    summary="Reusable execution has at least one node to capture.",
-    why="There is nothing to capture.",
-    fix="Leave reusable execution out.",
-    source=DERIVE,
-    example=Example("problem", {"/nodes": [], "/dynamic_descriptors": []}),
 )
 
 
@@ -205,6 +104,20 @@ def _capacity(shape: tuple[int, int, int]) -> str:
     return f"{shape[0]:,} sequences, {shape[1]:,} tokens and {shape[2]:,} pages"
 
 
+BUCKET_ORDER = Rule(
+    id="reusable.bucket-order",
+    summary="A plan's buckets ascend by class, sequences, tokens and pages.",
+    why="The runtime takes the first bucket that covers a batch: out of order, it takes a larger "
+    "one than it needs.",
+    fix="Sort the buckets.",
+    source=POLICY,
+    example=Example(
+        "fragment",
+        {"/memory/reusable_execution/buckets/1": Swap("/memory/reusable_execution/buckets/2")},
+    ),
+)
+
+
 def check(facts: Facts) -> Iterator[Finding]:
     """All rules of a memory plan's reusable execution."""
     reusable = facts.memory.reusable_execution
@@ -229,7 +142,23 @@ def check(facts: Facts) -> Iterator[Finding]:
     yield from check_identities(specs, f"{at}/buckets", "bucket/bucket_id")
     yield from _check_executables(facts, reusable, at)
     for index, resolved in enumerate(reusable.buckets):
-        yield from _check_budgets(facts, index, resolved, f"{at}/buckets/{index}/pool_budgets")
+        yield from check_budgets(facts, index, resolved, f"{at}/buckets/{index}/pool_budgets")
+
+
+BUCKET_IDENTITY = Rule(
+    id="reusable.bucket-identity",
+    summary="A bucket's id is the hash of its class and capacity.",
+    why="Captured programs and binding arenas are found by this id.",
+    fix="Recompute `bucket_id`.",
+    source="docs/format.md, «Canonical fingerprints»",
+    example=Example(
+        "fragment",
+        {
+            "/memory/reusable_execution/buckets/0/bucket/bucket_id": "reusable-bucket/sha256/"
+            + "0" * 64
+        },
+    ),
+)
 
 
 def check_identities(specs: Sequence[BucketSpec], at: str, member: str) -> Iterator[Finding]:
@@ -252,6 +181,35 @@ def check_identities(specs: Sequence[BucketSpec], at: str, member: str) -> Itera
                 expected=expected,
                 actual=spec.bucket_id,
             )
+
+
+LANES = Rule(
+    id="reusable.lanes-inconsistent",
+    summary="Executables and workspace ceilings are counted for the stated number of lanes.",
+    why="Each lane keeps its own workspace and executables: with more lanes than were counted, "
+    "memory runs out while programs are captured.",
+    fix="Set `maximum_reusable_lanes` to the number that the plan was derived for, or derive it "
+    "anew.",
+    source=DERIVE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/reusable_execution/maximum_reusable_lanes": 3}),
+)
+EXECUTABLES = Rule(
+    id="reusable.executables",
+    summary="Device executables are nodes times start-up capture cases times lanes.",
+    why="The device reserves this many; with fewer, a capture fails while the server starts.",
+    fix="Recompute `maximum_device_executables`.",
+    source=DERIVE,
+    example=Example("fragment", {"/memory/reusable_execution/maximum_device_executables": 18}),
+)
+NO_NODES = Rule(
+    id="reusable.no-nodes",
+    summary="Reusable execution has at least one node to capture.",
+    why="There is nothing to capture.",
+    fix="Leave reusable execution out.",
+    source=DERIVE,
+    example=Example("problem", {"/nodes": [], "/dynamic_descriptors": []}),
+)
 
 
 def _check_executables(facts: Facts, reusable: ReusableExecution, at: str) -> Iterator[Finding]:
@@ -297,48 +255,3 @@ def _check_executables(facts: Facts, reusable: ReusableExecution, at: str) -> It
             expected=expected,
             actual=reusable.maximum_device_executables,
         )
-
-
-def _check_budgets(
-    facts: Facts, index: int, resolved: ResolvedBucket, at: str
-) -> Iterator[Finding]:
-    budgets = resolved.pool_budgets
-    name = f"bucket {index} of class `{resolved.bucket.class_id}`"
-    ids = [budget.pool_id for budget in budgets]
-    if any(left >= right for left, right in itertools.pairwise(ids)):
-        yield BUDGET_POOL.finding(f"the budgets of {name} do not ascend by pool, each once", at)
-    for place, budget in enumerate(budgets):
-        if budget.pool_id not in facts.groups:
-            yield BUDGET_POOL.finding(
-                f"{name} has a budget for pool `{short(budget.pool_id)}`, which is not in the plan",
-                f"{at}/{place}/pool_id",
-            )
-        elif budget.step_bytes == 0 == budget.invocation_bytes:
-            yield BUDGET_ZERO.finding(
-                f"{name} has a budget of 0 bytes for pool `{short(budget.pool_id)}`",
-                f"{at}/{place}",
-            )
-    stated = {budget.pool_id: (budget.step_bytes, budget.invocation_bytes) for budget in budgets}
-    positions = {budget.pool_id: place for place, budget in enumerate(budgets)}
-    for pool in facts.groups:
-        accepted = facts.budgets_at(index, pool)
-        if isinstance(accepted, str):
-            yield SHAPE.finding(f"at the shape of {name} {accepted}", at)
-            continue
-        actual = stated.get(pool, (0, 0))
-        if not accepted or actual in accepted:
-            continue
-        if pool in stated and actual == (0, 0):
-            continue
-        expected = accepted[-1]
-        finding = BUDGET.finding(
-            f"{name} budgets {actual[0]:,} step and {actual[1]:,} invocation bytes in pool "
-            f"`{short(pool)}`, but its slots and rows need {expected[0]:,} and {expected[1]:,}",
-            pointer(at, positions[pool]) if pool in positions else at,
-            expected={"step_bytes": expected[0], "invocation_bytes": expected[1]},
-            actual={"step_bytes": actual[0], "invocation_bytes": actual[1]},
-            about=(name, pool),
-        )
-        wasteful = actual[0] >= expected[0] and actual[1] >= expected[1]
-        # A budget that is too large wastes bytes, and nothing runs past it.
-        yield replace(finding, judgment="conformance") if wasteful else finding

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.node import StorageIncompatible
 from ferrum_verify.findings import Example, Rule, Swap
+from ferrum_verify.findings.wording import marked
 from ferrum_verify.rules.ascending import first_fault
 
 if TYPE_CHECKING:
@@ -14,23 +15,11 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode, Selection
     from ferrum_verify.findings import Finding
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (selection)"
+_FORMAT = "docs/format.md, «Execution-plan rules» (selection)"
 _SELECTION = "/plan/payload/nodes/2/selection"
-
-REASON = Rule(
-    id="graph.selection-reason",
-    summary="A node's selection reason does not fit the provider that was requested.",
-    why="The reason says whether a user's preference was honoured. A plan that claims a "
-    "preference it did not follow hides that a slower or less exact kernel runs.",
-    fix="Where nothing was requested, give `deterministic_compatible`; where the selected provider "
-    "was, `preferred_compatible`; where one was that stands among the rejected, "
-    "`fallback_from_preferred`.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_SELECTION}/selection_reason": "preferred_compatible"}),
-)
 SELECTED_REJECTED = Rule(
     id="graph.selected-rejected",
-    summary="The selected provider stands among the rejected ones.",
+    summary="The selected provider is none of the rejected ones.",
     why="A provider that was refused as unfit is about to run the node.",
     fix="Select a provider that was not rejected, or drop the rejection.",
     source=_FORMAT,
@@ -46,30 +35,14 @@ SELECTED_REJECTED = Rule(
 )
 REJECTED_ORDER = Rule(
     id="graph.rejected-order",
-    summary="The rejected providers of a node, or the resources of a rejection, do not strictly "
-    "ascend.",
+    summary="The rejected providers of a node, and the resources of a rejection, ascend, "
+    "each once.",
     why="The list is a set; in any other order the same selection has a second hash.",
     fix="Sort the providers by id and the resources by id, each once.",
     source=_FORMAT,
     example=Example(
         "bundle",
         {f"{_SELECTION}/rejected_providers/0": Swap(f"{_SELECTION}/rejected_providers/1")},
-    ),
-)
-REJECTED_RESOURCE = Rule(
-    id="graph.rejected-resource",
-    summary="A provider was rejected for the storage of a resource that the node does not use.",
-    why="The record explains why another kernel runs. A resource that is not the node's explains "
-    "nothing, and whoever wants the faster kernel changes the wrong storage.",
-    fix="Name the resources of the node whose storage the provider does not accept.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            f"{_SELECTION}/rejected_providers/0/reasons/storage_incompatible/resource_ids": [
-                "resource.absent"
-            ]
-        },
     ),
 )
 
@@ -88,35 +61,58 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
     if selection.selected_provider in rejected:
         position = rejected.index(selection.selected_provider)
         yield SELECTED_REJECTED.finding(
-            f"Node {node.id} runs on {selection.selected_provider}, which stands among its "
+            f"Node `{node.id}` runs on `{selection.selected_provider}`, which stands among its "
             "rejected providers.",
             f"{where}/rejected_providers/{position}",
         )
     if (fault := first_fault(rejected)) is not None:
         yield REJECTED_ORDER.finding(
-            f"The rejected providers of node {node.id} do not strictly ascend: {fault.text}.",
+            f"The rejected providers of node `{node.id}` do not strictly ascend: {fault.text}.",
             f"{where}/rejected_providers/{fault.position}",
         )
-    for position, provider in enumerate(selection.rejected_providers):
+    yield from _check_rejections(node, where)
+
+
+REJECTED_RESOURCE = Rule(
+    id="graph.rejected-resource",
+    summary="A provider is rejected for the storage of resources that the node uses.",
+    why="The record explains why another kernel runs. A resource that is not the node's explains "
+    "nothing, and whoever wants the faster kernel changes the wrong storage.",
+    fix="Name the resources of the node whose storage the provider does not accept.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            f"{_SELECTION}/rejected_providers/0/reasons/storage_incompatible/resource_ids": [
+                "resource.absent"
+            ]
+        },
+    ),
+)
+
+
+def _check_rejections(node: PlanNode, where: str) -> Iterator[Finding]:
+    for position, provider in enumerate(node.selection.rejected_providers):
         reasons = provider.reasons
         if not isinstance(reasons, StorageIncompatible):
             continue
         foreign = sorted({*reasons.resource_ids} - _resources(node))
         if foreign:
             yield REJECTED_RESOURCE.finding(
-                f"Node {node.id} rejected {provider.provider_id} for the storage of "
-                f"{', '.join(foreign)}, which it does not use.",
+                f"Node `{node.id}` rejected `{provider.provider_id}` for the storage of "
+                f"{', '.join(marked(foreign))}, which it does not use.",
                 f"{where}/rejected_providers/{position}/reasons/storage_incompatible/resource_ids",
             )
         elif not reasons.resource_ids:
             yield REJECTED_RESOURCE.finding(
-                f"Node {node.id} rejected {provider.provider_id} for the storage of no resource.",
+                f"Node `{node.id}` rejected `{provider.provider_id}` for the storage of no "
+                "resource.",
                 f"{where}/rejected_providers/{position}/reasons/storage_incompatible/resource_ids",
             )
         if (fault := first_fault(reasons.resource_ids)) is not None:
             yield REJECTED_ORDER.finding(
-                f"The resources for which node {node.id} rejected {provider.provider_id} do not "
-                f"strictly ascend: {fault.text}.",
+                f"The resources for which node `{node.id}` rejected `{provider.provider_id}` do "
+                f"not strictly ascend: {fault.text}.",
                 f"{where}/rejected_providers/{position}/reasons/storage_incompatible"
                 f"/resource_ids/{fault.position}",
             )
@@ -138,18 +134,31 @@ def _reason_fits(selection: Selection, rejected: list[str]) -> bool:
             return requested != selection.selected_provider and requested in rejected
 
 
+REASON = Rule(
+    id="graph.selection-reason",
+    summary="A node's selection reason fits the provider that was requested.",
+    why="The reason says whether a user's preference was honoured. A plan that claims a "
+    "preference it did not follow hides that a slower or less exact kernel runs.",
+    fix="Where nothing was requested, give `deterministic_compatible`; where the selected provider "
+    "was, `preferred_compatible`; where one was that stands among the rejected, "
+    "`fallback_from_preferred`.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_SELECTION}/selection_reason": "preferred_compatible"}),
+)
+
+
 def _reason(node: PlanNode, selection: Selection, where: str) -> Finding:
     requested = selection.requested_provider
     if requested is None:
         request = "no provider was requested"
     elif requested == selection.selected_provider:
-        request = f"{requested} was requested and selected"
+        request = f"`{requested}` was requested and selected"
     else:
-        request = f"{requested} was requested and {selection.selected_provider} selected"
+        request = f"`{requested}` was requested and `{selection.selected_provider}` selected"
         if requested not in [each.provider_id for each in selection.rejected_providers]:
             request += ", without a rejection that says why"
     return REASON.finding(
-        f"The selection of node {node.id} says {selection.selection_reason}, but {request}.",
+        f"The selection of node `{node.id}` says {selection.selection_reason}, but {request}.",
         f"{where}/selection_reason",
         actual=selection.selection_reason,
     )

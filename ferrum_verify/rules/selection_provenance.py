@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -14,24 +15,10 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (selection); the catalog of a bundle"
-_NODE = "/plan/payload/nodes/2"
-
-REJECTION = Rule(
-    id="contract.rejection-differs",
-    summary="A node says of a rejected provider that it is registered, or that it is not, and the "
-    "catalog says the opposite.",
-    why="The record explains why another kernel runs. One that calls a shipped kernel unknown, or "
-    "an unknown one unfit, sends whoever asked for it the wrong way.",
-    fix="Compile the plan again against the catalog at hand.",
-    source=_FORMAT,
-    example=Example(
-        "bundle", {f"{_NODE}/selection/rejected_providers/0/reasons": "not_registered"}
-    ),
-)
+_FORMAT = "docs/format.md, «Execution-plan rules» (selection, against the catalog)"
 WEIGHT_FORMAT = Rule(
     id="contract.weight-format-not-accepted",
-    summary="A node that binds weights runs on a provider that does not list the plan's weight or "
+    summary="A node that binds weights runs on a provider that lists the plan's weight and "
     "quantization formats.",
     why="A kernel reads weights in the formats that it was written for. The engine compiles such a "
     "plan all the same, as its own test runs show, so this is no fault of the plan; but few "
@@ -55,10 +42,24 @@ def check_formats(
         refused.add(header.weight_format)
     if refused:
         yield WEIGHT_FORMAT.finding(
-            f"Node {node.id} binds weights and runs on {provider.provider_id}, which does not "
-            f"list {', '.join(sorted(refused))} among the formats that it accepts.",
+            f"Node `{node.id}` binds weights and runs on `{provider.provider_id}`, which does not "
+            f"list {', '.join(marked(sorted(refused)))} among the formats that it accepts.",
             f"{place}/selection/selected_provider",
         )
+
+
+_NODE = "/plan/payload/nodes/2"
+REJECTION = Rule(
+    id="contract.rejection-differs",
+    summary="What a node says of a rejected provider, registered or not, is what the catalog says.",
+    why="The record explains why another kernel runs. One that calls a shipped kernel unknown, or "
+    "an unknown one unfit, sends whoever asked for it the wrong way.",
+    fix="Compile the plan again against the catalog at hand.",
+    source=_FORMAT,
+    example=Example(
+        "bundle", {f"{_NODE}/selection/rejected_providers/0/reasons": "not_registered"}
+    ),
+)
 
 
 def check_rejections(
@@ -76,7 +77,7 @@ def check_rejections(
         if registered == (rejected.reasons == "not_registered"):
             said, listed = ("unknown", "lists") if registered else ("unfit", "does not list")
             yield REJECTION.finding(
-                f"Node {node.id} rejected {provider_id} as {said}, but the catalog {listed} it "
-                f"for {node.operation_id}.",
+                f"Node `{node.id}` rejected `{provider_id}` as {said}, but the catalog {listed} it "
+                f"for `{node.operation_id}`.",
                 f"{place}/selection/rejected_providers/{index}/reasons",
             )

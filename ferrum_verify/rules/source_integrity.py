@@ -22,76 +22,9 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Canonical fingerprints»"
+_FORMAT = "docs/format.md, «Canonical fingerprints»"
 _PAYLOAD = "/plan/payload"
 _ZERO = "0" * 64
-
-CATALOG = Rule(
-    id="integrity.catalog-fingerprint",
-    summary="The plan was compiled against another capability catalog than the one at hand.",
-    why="The catalog says which kernels exist and what they accept; against another one the plan "
-    "may select a kernel that is not there.",
-    fix="Give the catalog that the plan was compiled against, or compile again.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_PAYLOAD}/capability_catalog_fingerprint": _ZERO}),
-)
-PROGRAM = Rule(
-    id="integrity.program-fingerprint",
-    summary="The plan was compiled from another program than the one at hand.",
-    why="The plan would compute another model than its program says.",
-    fix="Give the program that the plan was compiled from, or compile again.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_PAYLOAD}/program_fingerprint": _ZERO}),
-)
-OPERATION = Rule(
-    id="integrity.operation-fingerprint",
-    summary="An operation does not hash to the fingerprint that a node or provider has for it.",
-    why="The fingerprint pins the operation's contract. A node or provider that was built for "
-    "another contract may read ports or workspaces that this one does not have.",
-    fix="Rebuild the provider for the operation as it is, and compile the plan again.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_PAYLOAD}/nodes/0/operation_fingerprint": _ZERO}),
-)
-POLICY = Rule(
-    id="integrity.policy-fingerprint",
-    summary="The plan was compiled under another runtime policy than the one at hand.",
-    why="The policy sets the plan's capacities and ceilings; under another one the engine admits "
-    "more than the plan has memory for.",
-    fix="Give the policy that the plan was compiled under, or compile again.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_PAYLOAD}/policy_fingerprint": _ZERO}),
-)
-POLICY_ITSELF = Rule(
-    id="integrity.policy-edited",
-    summary="A runtime policy's `fingerprint` is not the hash of the rest of it.",
-    why="The policy was edited after it was approved: its limits are not those that anybody "
-    "signed off.",
-    fix="Let the tool that writes the policy compute its fingerprint.",
-    source=_FORMAT,
-    example=Example("bundle", {"/policy/fingerprint": _ZERO}),
-)
-KEYS_SORTED = Rule(
-    id="integrity.keys-sorted",
-    summary="Some tool has sorted a document's keys, so its fingerprint cannot be recomputed.",
-    why="The fingerprints of catalogs, programs and operations cover the engine's own order of "
-    "keys, which sorting destroys. The document may well be the right one.",
-    fix="Keep the document as the engine wrote it (for `jq`: without `-S`).",
-    source=_FORMAT,
-    severity="note",
-)
-BUCKET_ID = Rule(
-    id="integrity.bucket-id",
-    summary="A bucket of the policy's reusable execution is not named by the hash of its class "
-    "and capacity.",
-    why="Captured programs are filed under the bucket's id: under a wrong one the engine looks up "
-    "a program for another shape, or none.",
-    fix="Let the tool that writes the policy name the bucket.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {"/policy/reusable_execution/buckets/0/bucket_id": f"reusable-bucket/sha256/{_ZERO}"},
-    ),
-)
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -99,6 +32,16 @@ def check(subject: Subject) -> Iterator[Finding]:
     yield from _check_program(subject)
     yield from _check_catalog(subject)
     yield from _check_policy(subject)
+
+
+PROGRAM = Rule(
+    id="integrity.program-fingerprint",
+    summary="The plan was compiled from the program at hand.",
+    why="The plan would compute another model than its program says.",
+    fix="Give the program that the plan was compiled from, or compile again.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_PAYLOAD}/program_fingerprint": _ZERO}),
+)
 
 
 def _check_program(subject: Subject) -> Iterator[Finding]:
@@ -118,6 +61,17 @@ def _check_program(subject: Subject) -> Iterator[Finding]:
         expected=computed,
         actual=header.program_fingerprint,
     )
+
+
+CATALOG = Rule(
+    id="integrity.catalog-fingerprint",
+    summary="The plan was compiled against the capability catalog at hand.",
+    why="The catalog says which kernels exist and what they accept; against another one the plan "
+    "may select a kernel that is not there.",
+    fix="Give the catalog that the plan was compiled against, or compile again.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_PAYLOAD}/capability_catalog_fingerprint": _ZERO}),
+)
 
 
 def _check_catalog(subject: Subject) -> Iterator[Finding]:
@@ -149,6 +103,17 @@ def _check_catalog(subject: Subject) -> Iterator[Finding]:
     yield from faults
 
 
+OPERATION = Rule(
+    id="integrity.operation-fingerprint",
+    summary="An operation hashes to the fingerprint that a node or provider has for it.",
+    why="The fingerprint pins the operation's contract. A node or provider that was built for "
+    "another contract may read ports or workspaces that this one does not have.",
+    fix="Rebuild the provider for the operation as it is, and compile the plan again.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_PAYLOAD}/nodes/0/operation_fingerprint": _ZERO}),
+)
+
+
 def _check_operations(subject: Subject, operations: Mapping[str, Any]) -> Iterator[Finding]:
     catalog = subject.catalog
     assert catalog is not None
@@ -164,7 +129,7 @@ def _check_operations(subject: Subject, operations: Mapping[str, Any]) -> Iterat
             if computed is None:
                 continue
             yield OPERATION.finding(
-                f"Provider {provider.provider_id} was built for operation {operation_id} with "
+                f"Provider `{provider.provider_id}` was built for operation `{operation_id}` with "
                 f"fingerprint {short(claim)}, but the catalog's hashes to {short(computed)}.",
                 pointer(
                     subject.places.catalog,
@@ -183,12 +148,32 @@ def _check_operations(subject: Subject, operations: Mapping[str, Any]) -> Iterat
         ):
             expected = hashes[node.operation_id]
             yield OPERATION.finding(
-                f"Node {node.id} has fingerprint {short(node.operation_fingerprint)} for "
-                f"operation {node.operation_id}, but the catalog's hashes to {short(expected)}.",
+                f"Node `{node.id}` has fingerprint {short(node.operation_fingerprint)} for "
+                f"operation `{node.operation_id}`, but the catalog's hashes to {short(expected)}.",
                 pointer(subject.places.nodes, index, "operation_fingerprint"),
                 expected=expected,
                 actual=node.operation_fingerprint,
             )
+
+
+POLICY = Rule(
+    id="integrity.policy-fingerprint",
+    summary="The plan was compiled under the runtime policy at hand.",
+    why="The policy sets the plan's capacities and ceilings; under another one the engine admits "
+    "more than the plan has memory for.",
+    fix="Give the policy that the plan was compiled under, or compile again.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_PAYLOAD}/policy_fingerprint": _ZERO}),
+)
+POLICY_ITSELF = Rule(
+    id="integrity.policy-edited",
+    summary="A runtime policy's `fingerprint` is the hash of the rest of it.",
+    why="The policy was edited after it was approved: its limits are not those that anybody "
+    "signed off.",
+    fix="Let the tool that writes the policy compute its fingerprint.",
+    source=_FORMAT,
+    example=Example("bundle", {"/policy/fingerprint": _ZERO}),
+)
 
 
 def _check_policy(subject: Subject) -> Iterator[Finding]:
@@ -201,7 +186,7 @@ def _check_policy(subject: Subject) -> Iterator[Finding]:
         yield from _check_buckets(policy.reusable_execution.buckets, subject.places.policy)
     if own is not None:
         yield POLICY_ITSELF.finding(
-            f"The policy {policy.policy_id} hashes to {short(own)}, but its fingerprint is "
+            f"The policy `{policy.policy_id}` hashes to {short(own)}, but its fingerprint is "
             f"{short(policy.fingerprint)}, so it was edited.",
             pointer(subject.places.policy, "fingerprint"),
             expected=own,
@@ -222,6 +207,21 @@ def _check_policy(subject: Subject) -> Iterator[Finding]:
         )
 
 
+BUCKET_ID = Rule(
+    id="integrity.bucket-id",
+    summary="A bucket of the policy's reusable execution is named by the hash of its class "
+    "and capacity.",
+    why="Captured programs are filed under the bucket's id: under a wrong one the engine looks up "
+    "a program for another shape, or none.",
+    fix="Let the tool that writes the policy name the bucket.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {"/policy/reusable_execution/buckets/0/bucket_id": f"reusable-bucket/sha256/{_ZERO}"},
+    ),
+)
+
+
 def _check_buckets(buckets: Sequence[BucketSpec], place: str) -> Iterator[Finding]:
     for index, bucket in enumerate(buckets):
         capacity = bucket.capacity
@@ -235,12 +235,24 @@ def _check_buckets(buckets: Sequence[BucketSpec], place: str) -> Iterator[Findin
             continue  # a capacity of 0 is a fault of its own, and none has its id
         if bucket.bucket_id != computed:
             yield BUCKET_ID.finding(
-                f"Bucket {index} of class {bucket.class_id} in the policy has the id "
-                f"{bucket.bucket_id}, but its class and capacity make it {computed}.",
+                f"Bucket {index} of class `{bucket.class_id}` in the policy has the id "
+                f"`{bucket.bucket_id}`, but its class and capacity make it `{computed}`.",
                 pointer(place, "reusable_execution", "buckets", index, "bucket_id"),
                 expected=computed,
                 actual=bucket.bucket_id,
             )
+
+
+KEYS_SORTED = Rule(
+    id="integrity.keys-sorted",
+    summary="A document's keys stand in the engine's order, so that its fingerprint can be "
+    "recomputed.",
+    why="The fingerprints of catalogs, programs and operations cover the engine's own order of "
+    "keys, which sorting destroys. The document may well be the right one.",
+    fix="Keep the document as the engine wrote it (for `jq`: without `-S`).",
+    source=_FORMAT,
+    severity="note",
+)
 
 
 def _keys_sorted(document: str, lost: str, place: str) -> Finding:

@@ -23,58 +23,8 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.subject import Subject
     from ferrum_verify.rules.value_uses import Value
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (values)"
+_FORMAT = "docs/format.md, «Values»"
 _VALUES = "/plan/payload/nodes/0/values"
-
-MALFORMED = Rule(
-    id="value.malformed",
-    summary="The storage components of a binding cannot hold its value.",
-    why="A kernel reads and writes the whole tensor: where the components are too short, are "
-    "empty or pass the address space, it touches bytes of something else.",
-    fix="Give the value components that are not empty, end within u64, have distinct ids where "
-    "there are several, and together hold the tensor.",
-    source="execution-plan format, «Sequence checkpoints» (a binding is malformed when …)",
-    judgment="safety",
-    example=Example("bundle", {f"{_VALUES}/1/storage/components/0/length_bytes": 1}),
-)
-DUPLICATE_PORT = Rule(
-    id="value.duplicate-port",
-    summary="A node binds one input or output twice.",
-    why="The engine finds a port's binding by role and ordinal: which of the two a kernel gets "
-    "depends on who looks.",
-    fix="Bind each port once.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_VALUES}/1/ordinal": 0}),
-)
-INCONSISTENT = Rule(
-    id="value.inconsistent",
-    summary="A value has another tensor, usage or storage in one node than in the others.",
-    why="The node that writes it and the node that reads it would disagree on where its bytes "
-    "are or what they mean.",
-    fix="Bind the value alike everywhere.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example(
-        "bundle", {"/plan/payload/nodes/1/values/0/storage/components/0/length_bytes": 64}
-    ),
-)
-OVERLAP = Rule(
-    id="value.overlap",
-    summary="Two values that are not exact aliases of each other share bytes of a resource.",
-    why="Writing one destroys the other while a later node still reads it.",
-    fix="Place the values apart, or declare the exact alias if one may overwrite the other.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example(
-        "bundle",
-        {
-            "/plan/payload/nodes/3/exact_aliases": [],
-            "/plan/payload/nodes/3/values/2/alias": "no_alias",
-            "/catalog/operations/operation.residual/outputs/0/alias": "no_alias",
-        },
-    ),
-)
-
 _Range: TypeAlias = tuple[int, int, Definition]
 
 
@@ -98,6 +48,17 @@ def check(subject: Subject) -> Iterator[Finding]:
     yield from retained.check(subject)
 
 
+DUPLICATE_PORT = Rule(
+    id="value.duplicate-port",
+    summary="A node binds each input and output once.",
+    why="The engine finds a port's binding by role and ordinal: which of the two a kernel gets "
+    "depends on who looks.",
+    fix="Bind each port once.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_VALUES}/1/ordinal": 0}),
+)
+
+
 def _check_ports(subject: Subject) -> Iterator[Finding]:
     for index, node in enumerate(subject.plan_nodes or ()):
         ports = {(binding.role, binding.ordinal) for binding in node.values}
@@ -108,11 +69,36 @@ def _check_ports(subject: Subject) -> Iterator[Finding]:
             port = (binding.role, binding.ordinal)
             if port in seen:
                 yield DUPLICATE_PORT.finding(
-                    f"Node {node.id} binds its {binding.role} {binding.ordinal} twice, the second "
-                    f"time to {binding.value_id}.",
+                    f"Node `{node.id}` binds its {binding.role} {binding.ordinal} twice, the "
+                    f"second time to `{binding.value_id}`.",
                     f"{subject.places.nodes}/{index}/values/{position}",
                 )
             seen.add(port)
+
+
+MALFORMED = Rule(
+    id="value.malformed",
+    summary="The storage components of a binding can hold its value.",
+    why="A kernel reads and writes the whole tensor: where the components are too short, are "
+    "empty or pass the address space, it touches bytes of something else.",
+    fix="Give the value components that are not empty, end within u64, have distinct ids where "
+    "there are several, and together hold the tensor.",
+    source="docs/format.md, «Values»",
+    judgment="safety",
+    example=Example("bundle", {f"{_VALUES}/1/storage/components/0/length_bytes": 1}),
+)
+INCONSISTENT = Rule(
+    id="value.inconsistent",
+    summary="A value has the same tensor, usage and storage in all nodes.",
+    why="The node that writes it and the node that reads it would disagree on where its bytes "
+    "are or what they mean.",
+    fix="Bind the value alike everywhere.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example(
+        "bundle", {"/plan/payload/nodes/1/values/0/storage/components/0/length_bytes": 64}
+    ),
+)
 
 
 def _check_value(value: Value) -> Iterator[Finding]:
@@ -120,7 +106,7 @@ def _check_value(value: Value) -> Iterator[Finding]:
     for definition in (accepted, *value.others):
         if definition.malformed is not None:
             yield MALFORMED.finding(
-                f"Value {value.value_id} of node {definition.node.id} is malformed: "
+                f"Value `{value.value_id}` of node `{definition.node.id}` is malformed: "
                 f"{definition.malformed}.",
                 f"{definition.place}/storage/components",
             )
@@ -133,8 +119,8 @@ def _check_value(value: Value) -> Iterator[Finding]:
             if getattr(definition.binding, name) != getattr(accepted.binding, name)
         ]
         yield INCONSISTENT.finding(
-            f"Value {value.value_id} has another {' and '.join(parts)} in node "
-            f"{definition.node.id} than in node {accepted.node.id}.",
+            f"Value `{value.value_id}` has another {' and '.join(parts)} in node "
+            f"`{definition.node.id}` than in node `{accepted.node.id}`.",
             f"{definition.place}/{parts[0]}",
         )
 
@@ -168,6 +154,24 @@ def _range(component: StorageComponent, definition: Definition) -> _Range:
     )
 
 
+OVERLAP = Rule(
+    id="value.overlap",
+    summary="Two values that share bytes of a resource are exact aliases of each other.",
+    why="Writing one destroys the other while a later node still reads it.",
+    fix="Place the values apart, or declare the exact alias if one may overwrite the other.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example(
+        "bundle",
+        {
+            "/plan/payload/nodes/3/exact_aliases": [],
+            "/plan/payload/nodes/3/values/2/alias": "no_alias",
+            "/catalog/operations/operation.residual/outputs/0/alias": "no_alias",
+        },
+    ),
+)
+
+
 def _sweep(
     resource_id: str, taken: list[_Range], classes: AliasClasses, reported: set[tuple[str, str]]
 ) -> Iterator[Finding]:
@@ -188,9 +192,9 @@ def _sweep(
             if other_end > start and pair not in reported:
                 reported.add(pair)
                 yield OVERLAP.finding(
-                    f"Value {pair[0]} takes bytes {other_start:,} to {other_end:,} of "
-                    f"{resource_id} and value {pair[1]} takes {start:,} to {end:,}, and they are "
-                    "no exact aliases.",
+                    f"Value `{pair[0]}` takes bytes {other_start:,} to {other_end:,} of "
+                    f"`{resource_id}` and value `{pair[1]}` takes {start:,} to {end:,}, and they "
+                    "are no exact aliases.",
                     f"{definition.place}/storage/components",
                 )
             break

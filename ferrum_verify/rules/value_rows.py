@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.resource_rows import ResourceRows, Row
     from ferrum_verify.rules.value_uses import Definition, Value
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (values)"
-_FINGERPRINTS = "execution-plan format, «Canonical fingerprints» (`logical_layout_fingerprint`)"
+_FORMAT = "docs/format.md, «Values»"
+_FINGERPRINTS = "docs/format.md, «Canonical fingerprints» (`logical_layout_fingerprint`)"
 _NORM_ROW = "/plan/payload/memory/static_allocations/4"
 
 EXCEEDS = Rule(
     id="value.exceeds-resource",
-    summary="A value ends behind the bytes of its resource.",
+    summary="A value ends within the bytes of its resource.",
     why="The allocator hands the bytes behind a resource to somebody else: a kernel that writes "
     "the value writes into theirs.",
     fix="Place the value inside its resource, or make the resource's demand cover it.",
-    source=f"{_FORMAT}; seed 004 (a component's end against the descriptor's bytes)",
+    source=f"{_FORMAT}; seed 004, `derive_sequence_checkpoint` (a component's end)",
     judgment="safety",
     example=Example(
         "bundle",
@@ -35,56 +35,18 @@ EXCEEDS = Rule(
 )
 OUTGROWS = Rule(
     id="value.beyond-smallest-shape",
-    summary="A value lies at an offset that its resource reaches only at larger shapes.",
+    summary="A value lies at an offset that its resource reaches at its smallest shape.",
     why="A batch of few tokens gets a small resource. If the value is used then, it lies in bytes "
     "that the allocator may have handed to somebody else.",
     fix="Place the value at offset 0, or let the resource's demand have a fixed part that covers "
     "it. If the value is used at large shapes only, nothing is wrong.",
-    source=f"{_FORMAT}; seed 000 (the minimum of a descriptor)",
+    source=f"{_FORMAT}; seed 000, `evaluate_request_bytes_for_shape`",
     judgment="safety",
     severity="warning",
     undecided=True,
     example=Example(
         "bundle",
         {"/plan/payload/nodes/0/values/0/storage/components/0/offset_bytes": 64},
-    ),
-)
-ROW_DIFFERS = Rule(
-    id="value.resource-differs",
-    summary="A value lies in a resource of another kind, usage or element type.",
-    why="Usage and element type decide which pool backs a resource, and its kind who owns it: a "
-    "value in a workspace is overwritten by the node that the workspace belongs to.",
-    fix="Put the value into a value row of its own usage and element type.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example("bundle", {f"{_NORM_ROW}/usage": "transfer"}),
-)
-LAYOUT = Rule(
-    id="value.layout-fingerprint",
-    summary="A row's layout fingerprint is not that of the tensors in it.",
-    why="The fingerprint decides which resources may share a pool. Under a wrong one, bytes of "
-    "one layout are reused as another.",
-    fix="Hash the sorted distinct layout classes of the row's tensors, and derive the pools again.",
-    source=_FINGERPRINTS,
-    example=Example("bundle", {f"{_NORM_ROW}/storage/logical_layout_fingerprint": "0" * 64}),
-)
-LAYOUT_UNDECIDED = Rule(
-    id="value.layout-undecided",
-    summary="A row holds tensors that are not contiguous, so its layout fingerprint cannot be "
-    "recomputed.",
-    why="How the engine names strided and blocked layouts before it hashes them is not known "
-    "here. Whether such rows are in the right pool is therefore open.",
-    fix="Nothing is wrong as far as this tool can tell; the engine's own check settles it.",
-    source=_FINGERPRINTS,
-    severity="warning",
-    undecided=True,
-    example=Example(
-        "bundle",
-        {
-            f"{_NORM_ROW}/storage/logical_layout_fingerprint": "0" * 64,
-            "/plan/payload/nodes/1/values/1/tensor/layout": {"strided": {"byte_strides": [4]}},
-            "/program/weights/1/tensor/layout": {"strided": {"byte_strides": [4]}},
-        },
     ),
 )
 
@@ -114,8 +76,8 @@ def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
             end = component.offset_bytes + component.length_bytes
             if limit is not None and end > limit:
                 yield EXCEEDS.finding(
-                    f"Value {value.value_id} takes bytes {component.offset_bytes:,} to {end:,} of "
-                    f"{resource_id}, which has at most {limit:,}.",
+                    f"Value `{value.value_id}` takes bytes {component.offset_bytes:,} to {end:,} "
+                    f"of `{resource_id}`, which has at most {limit:,}.",
                     f"{definition.place}/storage/components/{position}",
                     expected=limit,
                     actual=end,
@@ -124,13 +86,25 @@ def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
             least = minimal_bytes(rows[resource_id]) if component.offset_bytes else None
             if limit is not None and least is not None and least < end <= limit:
                 yield OUTGROWS.finding(
-                    f"Value {value.value_id} takes bytes {component.offset_bytes:,} to {end:,} of "
-                    f"{resource_id}, which has {least:,} at its smallest shape.",
+                    f"Value `{value.value_id}` takes bytes {component.offset_bytes:,} to {end:,} "
+                    f"of `{resource_id}`, which has {least:,} at its smallest shape.",
                     f"{definition.place}/storage/components/{position}",
                     expected=least,
                     actual=end,
                 )
     yield from _check_layouts(exotic, rows)
+
+
+ROW_DIFFERS = Rule(
+    id="value.resource-differs",
+    summary="A value lies in a value row of the binding's usage and element type.",
+    why="Usage and element type decide which pool backs a resource, and its kind who owns it: a "
+    "value in a workspace is overwritten by the node that the workspace belongs to.",
+    fix="Put the value into a value row of its own usage and element type.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle", {f"{_NORM_ROW}/usage": "transfer"}),
+)
 
 
 def _check_row(
@@ -140,17 +114,46 @@ def _check_row(
     binding, kind = definition.binding, row.kind
     differences = []
     if not isinstance(kind, str):
-        differences.append(f"is the {kind.tag} workspace of node {kind.node_id}")
+        differences.append(f"is the {kind.tag} workspace of node `{kind.node_id}`")
     if row.usage != binding.usage and isinstance(kind, str):
         differences.append(f"has usage {row.usage}, not {binding.usage}")
     if row.element_type != component.element_type and isinstance(kind, str):
         differences.append(f"holds {row.element_type}, not {component.element_type}")
     if differences:
         yield ROW_DIFFERS.finding(
-            f"Value {binding.value_id} lies in {component.resource_id}, which "
+            f"Value `{binding.value_id}` lies in `{component.resource_id}`, which "
             f"{' and '.join(differences)}.",
             rows.pointer(component.resource_id),
         )
+
+
+LAYOUT = Rule(
+    id="value.layout-fingerprint",
+    summary="A row's layout fingerprint is that of the tensors in it.",
+    why="The fingerprint decides which resources may share a pool. Under a wrong one, bytes of "
+    "one layout are reused as another.",
+    fix="Hash the sorted distinct layout classes of the row's tensors, and derive the pools again.",
+    source=_FINGERPRINTS,
+    example=Example("bundle", {f"{_NORM_ROW}/storage/logical_layout_fingerprint": "0" * 64}),
+)
+LAYOUT_UNDECIDED = Rule(
+    id="value.layout-undecided",
+    summary="A row holds contiguous tensors, so that its layout fingerprint can be recomputed.",
+    why="How the engine names strided and blocked layouts before it hashes them is not known "
+    "here. Whether such rows are in the right pool is therefore open.",
+    fix="Nothing is wrong as far as this tool can tell; the engine's own check settles it.",
+    source=_FINGERPRINTS,
+    severity="warning",
+    undecided=True,
+    example=Example(
+        "bundle",
+        {
+            f"{_NORM_ROW}/storage/logical_layout_fingerprint": "0" * 64,
+            "/plan/payload/nodes/1/values/1/tensor/layout": {"strided": {"byte_strides": [4]}},
+            "/program/weights/1/tensor/layout": {"strided": {"byte_strides": [4]}},
+        },
+    ),
+)
 
 
 def _check_layouts(
@@ -165,7 +168,7 @@ def _check_layouts(
         if other is None:
             if layout != CONTIGUOUS_LAYOUT_FINGERPRINT:
                 yield LAYOUT.finding(
-                    f"All tensors in {resource_id} are contiguous, but its layout fingerprint is "
+                    f"All tensors in `{resource_id}` are contiguous, but its layout fingerprint is "
                     "not that of contiguous tensors.",
                     rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
                     expected=CONTIGUOUS_LAYOUT_FINGERPRINT,
@@ -174,7 +177,7 @@ def _check_layouts(
         elif layout in (CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT):
             claim = "opaque bytes" if layout == OPAQUE_LAYOUT_FINGERPRINT else "contiguous tensors"
             yield LAYOUT.finding(
-                f"Value {other.binding.value_id} in {resource_id} is not contiguous, but the "
+                f"Value `{other.binding.value_id}` in `{resource_id}` is not contiguous, but the "
                 f"layout fingerprint of the row is that of {claim}.",
                 rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
                 actual=layout,
@@ -185,7 +188,7 @@ def _check_layouts(
         resource_id, other = undecided[0]
         more = f" and of {len(undecided) - 1:,} more resources" if len(undecided) > 1 else ""
         yield LAYOUT_UNDECIDED.finding(
-            f"The layout fingerprint of {resource_id}{more} cannot be recomputed: value "
-            f"{other.binding.value_id} is not contiguous.",
+            f"The layout fingerprint of `{resource_id}`{more} cannot be recomputed: value "
+            f"`{other.binding.value_id}` is not contiguous.",
             rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
         )

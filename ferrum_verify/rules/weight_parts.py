@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.documents.primitives import ELEMENT_BYTES, variant_tag
 from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.findings.wording import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,33 +23,8 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.subject import Subject
     from ferrum_verify.rules.value_uses import Value
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (values; weights)"
+_FORMAT = "docs/format.md, «Weights»"
 _WEIGHT = "/plan/payload/nodes/0/values/1/weight"
-
-PARTS = Rule(
-    id="value.weight-parts",
-    summary="A weight's layout, its components and its storage do not describe the same parts.",
-    why="The loader fills the parts as the layout says and the kernel reads them as they are "
-    "stored: where the two differ, the matrix is another one than was trained.",
-    fix="Let the layout name each of the weight's components once, inside the matrix, and let "
-    "each have a storage component of its id, element type and size.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example(
-        "bundle", {f"{_WEIGHT}/physical_layout/dense/component_id": "weight.embedding.absent"}
-    ),
-)
-FORMAT = Rule(
-    id="value.weight-format",
-    summary="A weight is bound in another format than the plan's, or otherwise than in another "
-    "node.",
-    why="The weights are loaded once, in the plan's format; a node that expects another reads "
-    "them wrong.",
-    fix="Give every weight the plan's `weight_format`, and every node the same binding of it.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example("bundle", {f"{_WEIGHT}/format_id": "weight-format.other"}),
-)
 
 
 class _Bound(NamedTuple):
@@ -61,6 +37,30 @@ class _Bound(NamedTuple):
 
 _MAXIMUM_COMPARED = 512
 """Parts of one weight up to which each is compared with each: a loader splits into far fewer."""
+
+PARTS = Rule(
+    id="value.weight-parts",
+    summary="A weight's layout, its components and its storage describe the same parts.",
+    why="The loader fills the parts as the layout says and the kernel reads them as they are "
+    "stored: where the two differ, the matrix is another one than was trained.",
+    fix="Let the layout name each of the weight's components once, inside the matrix, and let "
+    "each have a storage component of its id, element type and size.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example(
+        "bundle", {f"{_WEIGHT}/physical_layout/dense/component_id": "weight.embedding.absent"}
+    ),
+)
+FORMAT = Rule(
+    id="value.weight-format",
+    summary="A weight is bound in the plan's format, and alike in all nodes.",
+    why="The weights are loaded once, in the plan's format; a node that expects another reads "
+    "them wrong.",
+    fix="Give every weight the plan's `weight_format`, and every node the same binding of it.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle", {f"{_WEIGHT}/format_id": "weight-format.other"}),
+)
 
 
 def check(
@@ -77,8 +77,8 @@ def check(
             if (before := judged.get(binding.value_id)) is not None:
                 if before.weight != weight:
                     yield FORMAT.finding(
-                        f"Node {node.id} binds weight {weight.weight_id} otherwise than node "
-                        f"{before.node_id} does.",
+                        f"Node `{node.id}` binds weight `{weight.weight_id}` otherwise than node "
+                        f"`{before.node_id}` does.",
                         place,
                     )
                 continue
@@ -88,8 +88,8 @@ def check(
             faults = [*_layout_faults(weight, binding), *_storage_faults(weight, binding, rows)]
             if faults:
                 yield PARTS.finding(
-                    f"Weight {weight.weight_id} of node {node.id} is stored in other parts than "
-                    f"it says: {'; '.join(faults)}.",
+                    f"Weight `{weight.weight_id}` of node `{node.id}` is stored in other parts "
+                    f"than it says: {'; '.join(faults)}.",
                     place,
                 )
     if subject.header is not None:
@@ -102,8 +102,8 @@ def _check_format(bound: list[_Bound], stated: str, place: str) -> Iterator[Find
     formats = {each.weight.format_id for each in others}
     if len(others) == len(bound) > 1 == len(formats):
         yield FORMAT.finding(
-            f"The plan's weights are in {stated}, but all of its {len(bound):,} weights are bound "
-            f"in {next(iter(formats))}.",
+            f"The plan's weights are in `{stated}`, but all of its {len(bound):,} weights are "
+            f"bound in `{next(iter(formats))}`.",
             place,
             expected=next(iter(formats)),
             actual=stated,
@@ -111,8 +111,8 @@ def _check_format(bound: list[_Bound], stated: str, place: str) -> Iterator[Find
         return
     for each in others:
         yield FORMAT.finding(
-            f"Node {each.node_id} binds weight {each.weight.weight_id} in "
-            f"{each.weight.format_id}, but the plan's weights are in {stated}.",
+            f"Node `{each.node_id}` binds weight `{each.weight.weight_id}` in "
+            f"`{each.weight.format_id}`, but the plan's weights are in `{stated}`.",
             f"{each.place}/format_id",
             expected=stated,
             actual=each.weight.format_id,
@@ -137,9 +137,9 @@ def _layout_faults(weight: WeightBinding, binding: ValueBinding) -> Iterator[str
     else:
         return
     if unknown := sorted(set(named) - set(ids)):
-        yield f"its layout names {', '.join(unknown)}, which is none of its components"
+        yield f"its layout names {', '.join(marked(unknown))}, which is none of its components"
     elif unread := sorted(set(ids) - set(named)):
-        yield f"its layout leaves out {', '.join(unread)}"
+        yield f"its layout leaves out {', '.join(marked(unread))}"
     elif len(set(named)) != len(named):
         yield "its layout names a component twice"
 
@@ -161,7 +161,7 @@ def _block_faults(
         component = components.get(part["layout"]["dense"]["component_id"])
         if component is not None and prod(component.physical_dimensions) != prod(extents):
             yield (
-                f"part {index} has {prod(extents):,} elements and {component.component_id} "
+                f"part {index} has {prod(extents):,} elements and `{component.component_id}` "
                 f"{prod(component.physical_dimensions):,}"
             )
             return
@@ -193,12 +193,12 @@ def _storage_faults(
         stored = {weight.components[0].component_id: stored[None]}
     known = {component.component_id for component in weight.components}
     if foreign := sorted(str(each) for each in stored.keys() - known):
-        yield f"its storage has {', '.join(foreign)}, which is none of its components"
+        yield f"its storage has {', '.join(marked(foreign))}, which is none of its components"
     for component in weight.components:
         held = stored.get(component.component_id)
         if held is None:
             if not foreign:
-                yield f"{component.component_id} is not stored"
+                yield f"`{component.component_id}` is not stored"
             continue
         encoding: Any = component.encoding
         if variant_tag(encoding) != "dense" or _is_outside(held, rows):
@@ -206,10 +206,10 @@ def _storage_faults(
         element = encoding["dense"]["element_type"]
         needed = prod(component.physical_dimensions) * ELEMENT_BYTES[element]
         if held.element_type != element:
-            yield f"{component.component_id} is {element} and stored as {held.element_type}"
+            yield f"`{component.component_id}` is {element} and stored as {held.element_type}"
         elif held.length_bytes != needed:
             yield (
-                f"{component.component_id} takes {needed:,} bytes and its storage has "
+                f"`{component.component_id}` takes {needed:,} bytes and its storage has "
                 f"{held.length_bytes:,}"
             )
 

@@ -29,76 +29,8 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
+_FORMAT = "docs/format.md, «Workspace estimates»"
 _ESTIMATE = "/plan/payload/nodes/2/provider_resources"
-
-KIND = Rule(
-    id="contract.workspace-kind",
-    summary="A node's workspace resource is not a workspace of that kind and of that node.",
-    why="Another node, or another use, owns the bytes: both would write to them.",
-    fix="Name the row that was planned for this node's estimate.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {"/plan/payload/memory/dynamic_descriptors/11/kind/scratch/node_id": "node.head"},
-    ),
-)
-ALIGNMENT = Rule(
-    id="contract.workspace-alignment",
-    summary="A workspace row has another alignment than its provider's estimate.",
-    why="Kernels load vectors from aligned addresses; at another alignment they fault, or read "
-    "the wrong bytes.",
-    fix="Give the row the estimate's alignment and plan the memory again.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_ESTIMATE}/scratch/alignment_bytes": 128}),
-)
-LIFETIME = Rule(
-    id="contract.workspace-lifetime",
-    summary="A persistent workspace does not live for the scope that its estimate asks for.",
-    why="A shorter life loses what the provider keeps between invocations; a longer one mixes "
-    "requests.",
-    fix="Make scope plan a static allocation, and any other scope a descriptor of that lifetime.",
-    source=_FORMAT,
-    example=Example("workspaces", {f"{_ESTIMATE}/persistent/scope": "request"}),
-)
-LAYOUT = Rule(
-    id="contract.workspace-layout",
-    summary="A workspace descriptor does not have the layout of opaque bytes.",
-    why="The layout decides which pool backs the row: workspace bytes in a pool of tensors are "
-    "shared with resources that the engine believes to be tensors.",
-    fix="Give the row the fingerprint of `opaque_bytes_v1`.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {
-            "/plan/payload/memory/dynamic_descriptors/11/storage"
-            "/logical_layout_fingerprint": CONTIGUOUS_LAYOUT_FINGERPRINT
-        },
-        also=("descriptor.foreign-pool",),
-    ),
-)
-PROFILE = Rule(
-    id="contract.workspace-profile",
-    summary="A workspace row is stored in a way that its provider does not accept.",
-    why="A kernel that expects contiguous bytes walks past the end of the first page.",
-    fix="Store the row in one of the profiles that the estimate accepts.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_ESTIMATE}/scratch/storage/accepted_profiles": []}),
-)
-
-
-VALUE_ALIGNMENT = Rule(
-    id="contract.value-misaligned",
-    summary="A node's value lies in a resource with a smaller alignment than its provider wants.",
-    why="Kernels load vectors from aligned addresses; at a smaller alignment they fault, or read "
-    "the wrong bytes.",
-    fix="Align the resource to the largest `value_alignment_bytes` of the nodes that bind it.",
-    source="execution-plan format, «Execution-plan rules» (`value_alignment_bytes`)",
-    judgment="safety",
-    example=Example(
-        "bundle", {"/plan/payload/nodes/1/provider_resources/value_alignment_bytes": 128}
-    ),
-)
 
 
 def check(subject: Subject, rows: ResourceRows | None) -> Iterator[Finding]:
@@ -132,6 +64,20 @@ def _workspaces(node: PlanNode, rows: ResourceRows) -> Iterator[Workspace]:
             yield Workspace(part, node, estimate, resource_id, row, rows)
 
 
+VALUE_ALIGNMENT = Rule(
+    id="contract.value-misaligned",
+    summary="A node's value lies in a resource that is aligned as its provider wants.",
+    why="Kernels load vectors from aligned addresses; at a smaller alignment they fault, or read "
+    "the wrong bytes.",
+    fix="Align the resource to the largest `value_alignment_bytes` of the nodes that bind it.",
+    source="docs/format.md, «Execution-plan rules» (`value_alignment_bytes`)",
+    judgment="safety",
+    example=Example(
+        "bundle", {"/plan/payload/nodes/1/provider_resources/value_alignment_bytes": 128}
+    ),
+)
+
+
 def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> Iterator[Finding]:
     wanted = node.provider_resources.value_alignment_bytes
     short: dict[str, int] = {}
@@ -141,22 +87,77 @@ def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> It
             if row is not None and row.alignment_bytes % wanted:
                 short[component.resource_id] = row.alignment_bytes
     if short:
-        named = ", ".join(f"{resource} to {bytes_:,}" for resource, bytes_ in short.items())
+        named = ", ".join(f"`{resource}` to {bytes_:,}" for resource, bytes_ in short.items())
         yield VALUE_ALIGNMENT.finding(
-            f"Provider {node.provider_resources.provider_id} wants the values of node {node.id} "
-            f"aligned to {wanted:,} bytes, but the plan aligns {named}.",
+            f"Provider `{node.provider_resources.provider_id}` wants the values of node "
+            f"`{node.id}` aligned to {wanted:,} bytes, but the plan aligns {named}.",
             f"{place}/provider_resources/value_alignment_bytes",
             actual=wanted,
         )
+
+
+KIND = Rule(
+    id="contract.workspace-kind",
+    summary="A node's workspace resource is a workspace of that kind and of that node.",
+    why="Another node, or another use, owns the bytes: both would write to them.",
+    fix="Name the row that was planned for this node's estimate.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {"/plan/payload/memory/dynamic_descriptors/11/kind/scratch/node_id": "node.head"},
+    ),
+)
+ALIGNMENT = Rule(
+    id="contract.workspace-alignment",
+    summary="A workspace row has the alignment of its provider's estimate.",
+    why="Kernels load vectors from aligned addresses; at another alignment they fault, or read "
+    "the wrong bytes.",
+    fix="Give the row the estimate's alignment and plan the memory again.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_ESTIMATE}/scratch/alignment_bytes": 128}),
+)
+LIFETIME = Rule(
+    id="contract.workspace-lifetime",
+    summary="A persistent workspace lives for the scope that its estimate asks for.",
+    why="A shorter life loses what the provider keeps between invocations; a longer one mixes "
+    "requests.",
+    fix="Make scope plan a static allocation, and any other scope a descriptor of that lifetime.",
+    source=_FORMAT,
+    example=Example("workspaces", {f"{_ESTIMATE}/persistent/scope": "request"}),
+)
+LAYOUT = Rule(
+    id="contract.workspace-layout",
+    summary="A workspace descriptor has the layout of opaque bytes.",
+    why="The layout decides which pool backs the row: workspace bytes in a pool of tensors are "
+    "shared with resources that the engine believes to be tensors.",
+    fix="Give the row the fingerprint of `opaque_bytes_v1`.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {
+            "/plan/payload/memory/dynamic_descriptors/11/storage"
+            "/logical_layout_fingerprint": CONTIGUOUS_LAYOUT_FINGERPRINT
+        },
+        also=("descriptor.foreign-pool",),
+    ),
+)
+PROFILE = Rule(
+    id="contract.workspace-profile",
+    summary="A workspace row is stored in a way that its provider accepts.",
+    why="A kernel that expects contiguous bytes walks past the end of the first page.",
+    fix="Store the row in one of the profiles that the estimate accepts.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_ESTIMATE}/scratch/storage/accepted_profiles": []}),
+)
 
 
 def _check_row(workspace: Workspace) -> Iterator[Finding]:
     row, estimate = workspace.row, workspace.estimate
     if not _has_its_kind(workspace):
         kind = row.kind
-        what = "a value" if isinstance(kind, str) else f"the {kind.tag} of node {kind.node_id}"
+        what = "a value" if isinstance(kind, str) else f"the {kind.tag} of node `{kind.node_id}`"
         yield KIND.finding(
-            f"Node {workspace.node.id} names {workspace.resource_id} as its {workspace.part} "
+            f"Node `{workspace.node.id}` names `{workspace.resource_id}` as its {workspace.part} "
             f"resource, but that is {what}.",
             workspace.at("kind"),
             expected={workspace.part: {"node_id": workspace.node.id}},

@@ -9,15 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from ferrum_verify.documents.demand import (
-    ActualSequences,
-    Affine,
-    BoundedShapeBuckets,
-    Fixed,
-    Tokens,
-    bind,
-)
+from ferrum_verify.documents.demand import bind
 from ferrum_verify.documents.memory_plan import DynamicDescriptor, StaticAllocation
+from ferrum_verify.documents.terms import Staircase
 from ferrum_verify.findings import Example, Rule, pointer
 
 if TYPE_CHECKING:
@@ -30,51 +24,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.resource_rows import ResourceRows, Row
     from ferrum_verify.reading.subject import Subject
 
-_FORMAT = "execution-plan format, «Execution-plan rules» (workspaces)"
-_ESTIMATE = "/plan/payload/nodes/2/provider_resources"
-
-SIZE = Rule(
-    id="contract.workspace-size",
-    summary="A workspace row has another size than its provider's estimate, bound to the plan's "
-    "ceilings.",
-    why="A kernel writes as much as its estimate says; in a smaller workspace it writes into the "
-    "next resource.",
-    fix="Bind the estimate's formula to `maximum_active_sequences` and "
-    "`maximum_scheduled_tokens`, and plan the memory again.",
-    source=_FORMAT,
-    example=Example("bundle", {f"{_ESTIMATE}/scratch/size_formula/affine/fixed_bytes": 8192}),
-)
-STATIC_FORMULA = Rule(
-    id="contract.static-workspace-formula",
-    summary="A workspace of scope plan has a size that depends on the shape.",
-    why="Its row is one fixed number of bytes; for which shape the engine takes it, the format "
-    "does not say, so whether the row is large enough is not known here.",
-    fix="Have the provider ask for a fixed size for the whole plan.",
-    source=_FORMAT,
-    severity="warning",
-    undecided=True,
-    example=Example(
-        "workspaces",
-        {
-            "/plan/payload/nodes/4/provider_resources/persistent/size_formula": {
-                "tokens": {"bytes_per_token": 64}
-            }
-        },
-    ),
-)
-INSTANCES = Rule(
-    id="contract.workspace-instances",
-    summary="A workspace descriptor does not have `maximum_active_sequences` instances.",
-    why="With fewer, a full batch finds no workspace; with more, the pool's ceiling holds memory "
-    "that no batch can use.",
-    fix="Plan the memory with the policy's `maximum_active_sequences`.",
-    source=_FORMAT,
-    example=Example(
-        "bundle",
-        {"/plan/payload/memory/dynamic_descriptors/11/theoretical_maximum_instances": 5},
-        also=("pool.ceiling",),
-    ),
-)
+_FORMAT = "docs/format.md, «Workspace estimates»"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +71,20 @@ class Ceilings:
         return cls(tuple(sequences), () if 0 in tokens else tuple(tokens))
 
 
+_ESTIMATE = "/plan/payload/nodes/2/provider_resources"
+SIZE = Rule(
+    id="contract.workspace-size",
+    summary="A workspace row has the size of its provider's estimate, bound to the plan's "
+    "ceilings.",
+    why="A kernel writes as much as its estimate says; in a smaller workspace it writes into the "
+    "next resource.",
+    fix="Bind the estimate's formula to `maximum_active_sequences` and "
+    "`maximum_scheduled_tokens`, and plan the memory again.",
+    source=_FORMAT,
+    example=Example("bundle", {f"{_ESTIMATE}/scratch/size_formula/affine/fixed_bytes": 8192}),
+)
+
+
 def check_size(workspace: Workspace) -> Iterator[Finding]:
     """Findings of one row's size, whatever ceilings it was bound to."""
     row, formula = workspace.row, workspace.estimate.size_formula
@@ -129,8 +93,8 @@ def check_size(workspace: Workspace) -> Iterator[Finding]:
         return
     if workspace.estimate.scope == "plan":
         return  # a descriptor lives for less, which is said as such
-    sequences, tokens = _own_ceilings(row.demand)
-    expected = bind(formula, sequences or 1, tokens or 1)
+    own = row.demand.terms
+    expected = bind(formula, own.limit("sequences") or 1, own.limit("tokens") or 1)
     if row.demand != expected:
         yield SIZE.finding(
             f"The {workspace.name} has the demand {_words(row.demand)}, but its estimate asks for "
@@ -141,23 +105,43 @@ def check_size(workspace: Workspace) -> Iterator[Finding]:
         )
 
 
+STATIC_FORMULA = Rule(
+    id="contract.static-workspace-formula",
+    summary="A workspace of scope plan has a size that depends on no shape.",
+    why="Its row is one fixed number of bytes; for which shape the engine takes it, the format "
+    "does not say, so whether the row is large enough is not known here.",
+    fix="Have the provider ask for a fixed size for the whole plan.",
+    source=_FORMAT,
+    severity="warning",
+    undecided=True,
+    example=Example(
+        "workspaces",
+        {
+            "/plan/payload/nodes/4/provider_resources/persistent/size_formula": {
+                "tokens": {"bytes_per_token": 64}
+            }
+        },
+    ),
+)
+
+
 def _check_static(workspace: Workspace, row: StaticAllocation) -> Iterator[Finding]:
-    formula = workspace.estimate.size_formula
+    formula = workspace.estimate.size_formula.terms
     where = workspace.at("per_instance_bytes")
     if workspace.estimate.scope != "plan":
         return  # a static row lives for longer, which is said as such
-    if not isinstance(formula, Fixed):
+    if isinstance(formula, Staircase) or formula.parts:
         yield STATIC_FORMULA.finding(
             f"The size of {workspace.name} depends on the shape, so whether its "
             f"{row.per_instance_bytes:,} bytes are enough cannot be told.",
             where,
         )
-    elif formula.bytes != row.per_instance_bytes:
+    elif formula.fixed != row.per_instance_bytes:
         yield SIZE.finding(
             f"The {workspace.name} has {row.per_instance_bytes:,} bytes, but its estimate asks "
-            f"for {formula.bytes:,}.",
+            f"for {formula.fixed:,}.",
             where,
-            expected=formula.bytes,
+            expected=formula.fixed,
             actual=row.per_instance_bytes,
         )
 
@@ -170,6 +154,21 @@ def check_ceilings(
     yield from _check_instances(dynamic, ceilings, subject)
     if ceilings.tokens:
         yield from _check_tokens(dynamic, ceilings, subject)
+
+
+INSTANCES = Rule(
+    id="contract.workspace-instances",
+    summary="A workspace descriptor has `maximum_active_sequences` instances.",
+    why="With fewer, a full batch finds no workspace; with more, the pool's ceiling holds memory "
+    "that no batch can use.",
+    fix="Plan the memory with the policy's `maximum_active_sequences`.",
+    source=_FORMAT,
+    example=Example(
+        "bundle",
+        {"/plan/payload/memory/dynamic_descriptors/11/theoretical_maximum_instances": 5},
+        also=("pool.ceiling",),
+    ),
+)
 
 
 def _check_instances(
@@ -189,8 +188,9 @@ def _check_instances(
         return
     for workspace, row in dynamic:
         instances = row.theoretical_maximum_instances
-        sequences, _ = _own_ceilings(row.demand)
-        if isinstance(row.demand, ActualSequences) and sequences != instances:
+        own = row.demand.terms
+        sequences = own.limit("sequences")
+        if own.only("sequences") and sequences != instances:
             continue  # no such demand is legal, and the descriptor rules say so
         if instances not in ceilings.sequences:
             yield INSTANCES.finding(
@@ -217,7 +217,7 @@ def _check_tokens(
     scaled = [
         (workspace, tokens)
         for workspace, row in dynamic
-        if (tokens := _own_ceilings(row.demand)[1]) is not None
+        if (tokens := row.demand.terms.limit("tokens")) is not None
     ]
     counts = {tokens for _, tokens in scaled}
     if len(scaled) > 1 and len(counts) == 1 and not counts & set(ceilings.tokens):
@@ -241,24 +241,11 @@ def _check_tokens(
             )
 
 
-def _own_ceilings(demand: Demand) -> tuple[int | None, int | None]:
-    match demand:
-        case ActualSequences(maximum_sequences=sequences):
-            return sequences, None
-        case Tokens(maximum_tokens=tokens):
-            return None, tokens
-        case Affine(maximum_sequences=sequences, maximum_tokens=tokens):
-            return sequences, tokens
-    return None, None
-
-
 def _words(form: Demand | SizeFormula) -> str:
-    if isinstance(form, BoundedShapeBuckets):
-        return f"{form.tag} ({len(form.buckets)} buckets, the largest of {_largest(form):,} bytes)"
+    if isinstance(form.terms, Staircase):
+        steps = form.terms.steps
+        largest = max((step.bytes for step in steps), default=0)
+        return f"{form.tag} ({len(steps)} buckets, the largest of {largest:,} bytes)"
     wire = form.to_wire()[form.tag]
     said = ", ".join(f"{name} {value:,}" for name, value in wire.items())
     return f"{form.tag} ({said})"
-
-
-def _largest(form: BoundedShapeBuckets) -> int:
-    return max((bucket.bytes for bucket in form.buckets), default=0)

@@ -15,8 +15,10 @@ from ferrum_verify.catalogue.examples import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.limits import Proving as ProvingRecord
 from ferrum_verify.prove import prover, second_opinion
-from ferrum_verify.prove.obligation import Proved, Refuted
+from ferrum_verify.prove.obligation import Proved, Refuted, Vacuous
 from ferrum_verify.reading.parse import subject_of
+from ferrum_verify.report.model import Obligations, verdict_of
+from ferrum_verify.rules.proof import VACUOUS
 from tests.vectors import cases, fragment_of, scale
 
 if TYPE_CHECKING:
@@ -66,6 +68,32 @@ def test_what_was_not_decided_is_said_and_leaves_the_verdict_open() -> None:
     assert told
     assert all("--proof-limit" in f.message for f in told)
     assert report.obligations.undecided > 0
+
+
+def test_claims_about_nothing_are_named_in_notes_and_not_counted_as_proved() -> None:
+    row = "/memory/dynamic_descriptors/8"
+    nothing = {f"{row}/demand": {"tokens": {"bytes_per_token": 8, "maximum_tokens": 0}}}
+    report = audit(edited(nothing))
+    notes = [f for f in report.findings if f.rule == "integrity.proof-vacuous"]
+    # The row's own three claims, and the one about the ceiling of its pool.
+    assert [len(note.message.split("“")) - 1 for note in notes] == [3, 1]
+    assert {note.severity for note in notes} == {"note"}
+    assert notes[0].about == ("input/tokens",)
+    assert "never shrink" in notes[0].message
+    assert report.obligations.vacuous == 4
+    assert report.obligations.refuted == report.obligations.undecided == 0
+    sound = audit(sample("fragment")).obligations
+    assert report.obligations.proved < sound.proved
+    assert (sound.vacuous, sound.claims) == (0, sound.proved)
+
+
+def test_a_note_about_nothing_leaves_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def empty(verdict: Verdict) -> Verdict:
+        return replace(verdict, outcome=Vacuous())
+
+    assert set(_proved_anew(sample("fragment"), empty, monkeypatch)) == {"integrity.proof-vacuous"}
+    note = VACUOUS.finding("nothing", "")
+    assert verdict_of([note], Obligations(vacuous=1)) == "verified"
 
 
 def _proved_anew(fragment: Any, change: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:

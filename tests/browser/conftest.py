@@ -36,7 +36,7 @@ Open = Callable[..., "Page"]
 def browser() -> Iterator[Browser]:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
-        unavailable("no Chromium: run tests/browser/install-chromium.sh (Debian, as root)")
+        unavailable("no Chromium: `make chromium` installs it (Debian, as root)")
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     with sync_api.sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)

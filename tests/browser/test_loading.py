@@ -11,8 +11,10 @@ from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples import (
     ByteRange,
     OverlapCounterexample,
+    Party,
     Shape,
     ShapeCounterexample,
+    SpanConstraint,
     SpanCounterexample,
 )
 from ferrum_verify.findings import Finding
@@ -139,7 +141,11 @@ def counterexamples() -> Report:
         ),
         ShapeCounterexample(shape, bytes=2**40, limit=2**39),
         ShapeCounterexample(shape, overflow=True),
-        SpanCounterexample("provider/a", "provider/b", tokens=48),
+        SpanCounterexample(
+            Party("every-provider", SpanConstraint(1, 16)),
+            Party("provider", SpanConstraint(1, 32), node="b", provider="provider/b"),
+            tokens=48,
+        ),
     )
     findings = tuple(
         Finding(
@@ -170,4 +176,4 @@ def test_other_counterexamples_are_drawn_or_told(open_page: Open) -> None:
     needed, allowed = widths(limit.locator(".meter > div"))
     assert needed == pytest.approx(2 * allowed, rel=0.02)
     assert "pass 2^64 - 1" in overflow.inner_text()
-    assert "refused by provider/b" in span.inner_text()
+    assert "refused by the prefix of provider provider/b in node b" in span.inner_text()

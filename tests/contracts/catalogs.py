@@ -13,6 +13,8 @@ from ferrum_verify.catalogue.samples import sample
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ferrum_verify.findings import Finding
+
 Json = dict[str, Any]
 
 OPERATION = "operation.attention"
@@ -22,6 +24,14 @@ PAGED = {
     "allocator": {"fixed_block_arena": {"block_bytes": 256}},
     "view": {"paged_regions": {"block_bytes": 256}},
 }
+
+
+def kind_of(finding: Finding) -> str:
+    """The rule of a finding; of a compatible change its aspect, as if it were a rule of its own."""
+    if finding.rule != "contract.compatible-change":
+        return finding.rule
+    assert (finding.severity, finding.undecided) == ("note", False)
+    return f"contract.{finding.actual['aspect']}"
 
 
 def catalog() -> Json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ import models
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts import check_contracts
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample, SpanCounterexample
+from ferrum_verify.counterexamples.checking import check_counterexample
 from tests.contracts.catalogs import LINEAR, PAGED, attention, contract_of
 
 if TYPE_CHECKING:
@@ -67,9 +69,9 @@ def test_a_span_beyond_what_states_hold() -> None:
     assert found_in(catalog) == []
     found = only(found_in(catalog, program=program), "contract.span-unreachable")
     assert found.message == (
-        "Provider provider.attention.reference of operation.attention takes a multiple of 150 "
+        "Provider `provider.attention.reference` of `operation.attention` takes a multiple of 150 "
         "tokens, at least 300 before a boundary: the first has 300, too many for state "
-        "state.cache, which holds 256 tokens."
+        "`state.cache`, which holds 256 tokens."
     )
     assert isinstance(found.counterexample, SpanCounterexample)
     assert found.counterexample.tokens == 300
@@ -88,9 +90,10 @@ def test_spans_that_only_together_are_out_of_reach() -> None:
         boundaries["prefix"]["alignment"] = alignment
     found = only(found_in(catalog, program=program), "contract.span-unreachable")
     assert found.message == (
-        "The program leaves no other choice than provider.norm.reference (a multiple of 19 tokens) "
-        "and provider.residual.reference (a multiple of 17 tokens), and the first prefix that all "
-        "of them permit has 323 tokens, too many for state state.cache, which holds 256 tokens."
+        "The program leaves no other choice than `provider.norm.reference` (a multiple of 19 "
+        "tokens) and `provider.residual.reference` (a multiple of 17 tokens), and the first prefix "
+        "that all of them permit has 323 tokens, too many for state `state.cache`, which holds 256 "
+        "tokens."
     )
     # Where another provider can be selected, nothing is certain.
     (norm,) = catalog["providers"]["operation.norm"]
@@ -108,13 +111,13 @@ def test_state_ports_against_the_programs_states() -> None:
     ports[0]["layout"] = "contiguous_boundary_value"
     assert found_in(catalog) == []
     found = only(found_in(catalog, program=program), "contract.state-port-layout")
-    assert "state state.cache, which holds prefix_positions" in found.message
+    assert "state `state.cache`, which holds `prefix_positions`" in found.message
     assert found.severity == "warning"
 
     catalog = sample("catalog")
     contract_of(catalog)["state_ports"].pop(0)
     found = only(found_in(catalog, program=program), "contract.state-unserved")
-    assert "binds state.cache at input 1 and has no state port" in found.message
+    assert "binds `state.cache` at input 1 and has no state port" in found.message
 
     catalog = sample("catalog")
     policy = sample("policy")
@@ -141,7 +144,7 @@ def test_operations_that_nobody_serves() -> None:
     del catalog["providers"]["operation.norm"]
     found = only(found_in(catalog, program=program), "contract.operation-unserved")
     assert found.message == (
-        "The program runs operation.norm in node.norm, and the catalog has no such operation."
+        "The program runs `operation.norm` in `node.norm`, and the catalog has no such operation."
     )
     catalog = sample("catalog")
     catalog["providers"]["operation.norm"] = []
@@ -150,7 +153,7 @@ def test_operations_that_nobody_serves() -> None:
     catalog = sample("catalog")
     catalog["operations"]["operation.norm"]["version"] = {"major": 2, "minor": 0}
     messages = [f.message for f in found_in(catalog, program=program)]
-    assert any("wants version 1.0 of operation.norm in node.norm" in text for text in messages)
+    assert any("wants version 1.0 of `operation.norm` in `node.norm`" in text for text in messages)
     policy = sample("policy")
     policy["memory"]["dynamic_storage_profile_order"] = [PAGED]
     assert "contract.operation-unserved" in rules_in(
@@ -162,7 +165,7 @@ def test_ports_and_tensors_of_the_program() -> None:
     catalog, program = sample("catalog"), sample("program")
     program["blocks"][0]["nodes"][0]["inputs"].append("value.tokens")
     found = only(found_in(catalog, program=program), "contract.program-ports")
-    assert "binds 3 inputs instead of 2 of operation.embed in node.embed" in found.message
+    assert "binds 3 inputs instead of 2 of `operation.embed` in `node.embed`" in found.message
     program = sample("program")
     program["weights"][0]["tensor"] = {
         "dimensions": [32, 9],
@@ -170,8 +173,8 @@ def test_ports_and_tensors_of_the_program() -> None:
         "layout": "contiguous",
     }
     messages = " ".join(f.message for f in found_in(catalog, program=program))
-    assert "binds u8, which is none of f32, at input 1 of operation.embed" in messages
-    assert "binds an axis 1 of 9 instead of 8 at input 1 of operation.embed" in messages
+    assert "binds `u8`, which is none of `f32`, at input 1 of `operation.embed`" in messages
+    assert "binds an axis 1 of 9 instead of 8 at input 1 of `operation.embed`" in messages
 
 
 def test_the_policy_and_the_device() -> None:
@@ -203,7 +206,16 @@ def test_workspaces_at_the_policys_limits() -> None:
     assert isinstance(shown, ShapeCounterexample)
     size = {t: -(-(64 + 4_096 * t) // 64) * 64 for t in range(1, 257)}
     first = min(t for t in size if size[t] > 1_040_384)
-    assert shown == ShapeCounterexample(Shape(1, first, 1), bytes=size[first], limit=1_040_384)
+    assert shown == ShapeCounterexample(
+        Shape(1, first, 1), size[first], 1_040_384, "/policy/memory/capacity_bytes"
+    )
+    assert check_counterexample(bundle, shown)
+    for wrong in (
+        replace(shown, limit_from="/policy/memory/reserve_bytes"),
+        replace(shown, bytes=size[first] + 64),
+        replace(shown, shape=Shape(1, first - 1, 1)),
+    ):
+        assert not check_counterexample(bundle, wrong)
     assert (report.obligations.refuted, report.obligations.undecided) == (1, 0)
     # The policy that is given counts, not the one that the plan was compiled under.
     policy = sample("policy")
@@ -216,6 +228,9 @@ def test_workspaces_without_a_size_or_a_place() -> None:
     scratch_of(bundle)["size_formula"] = {"tokens": {"bytes_per_token": 2**60}}
     found = only(found_in(bundle), "contract.workspace-formula")
     assert found.counterexample == ShapeCounterexample(Shape(1, 16, 1), overflow=True)
+    assert check_counterexample(bundle, found.counterexample)
+    smaller = ShapeCounterexample(Shape(1, 15, 1), overflow=True)
+    assert not check_counterexample(bundle, smaller)
     for formula, clause in (
         ({"fixed": {"bytes": 0}}, "is 0 bytes"),
         ({"tokens": {"bytes_per_token": 0}}, "is 0 bytes"),
@@ -252,4 +267,4 @@ def test_alike_workspaces_are_told_together() -> None:
         if finding.rule == "contract.workspace-exceeds-policy"
     ]
     assert len(found) == len({finding.message for finding in found}) == 2
-    assert "node/l0000/attn, node/l0001/attn and node/l0002/attn" in found[0].message
+    assert "`node/l0000/attn`, `node/l0001/attn` and `node/l0002/attn`" in found[0].message

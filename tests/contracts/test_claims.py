@@ -6,14 +6,13 @@ from random import Random
 
 import pytest
 
+from ferrum_verify.contracts.checkpoint_changes import PREFIX_NARROWED
 from ferrum_verify.contracts.claims import (
     Question,
     bounded_size,
     containment,
     discharge,
 )
-from ferrum_verify.contracts.growth import Claim
-from ferrum_verify.contracts.rules import PREFIX_NARROWED
 from ferrum_verify.contracts.spans import smallest_refused
 from ferrum_verify.derive.spans import merge_spans
 from ferrum_verify.documents.checkpoint import TokenSpan
@@ -21,6 +20,8 @@ from ferrum_verify.documents.demand import Tokens
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.storage import LINEAR_CONTIGUOUS
 from ferrum_verify.limits import Limits
+from ferrum_verify.plan.sizes import Claim
+from ferrum_verify.report.model import Obligations
 
 
 def span(minimum: int, alignment: int) -> TokenSpan:
@@ -30,7 +31,10 @@ def span(minimum: int, alignment: int) -> TokenSpan:
 def question(
     base: list[TokenSpan], head: list[TokenSpan], answer: int | None, limit: int = U64_MAX
 ) -> Question:
-    return containment("HEAD permits it too", base, head, answer, PREFIX_NARROWED, "/place", limit)
+    rule = PREFIX_NARROWED
+    return containment(
+        "HEAD permits it too", base, head, answer, rule=rule, place="/place", limit=limit
+    )
 
 
 def test_spans_of_all_sizes() -> None:
@@ -86,6 +90,14 @@ def test_a_contradiction_is_a_finding(base: TokenSpan, head: TokenSpan, wrong: i
     assert found.location == "/place"
 
 
+def test_a_span_that_permits_nothing_says_nothing_of_another() -> None:
+    # No state of 10 tokens holds 16, so no boundary that was permitted can be lost.
+    discharged = discharge([question([span(1, 16)], [span(1, 32)], None, 10)], Limits())
+    (found,) = discharged.findings
+    assert (found.rule, found.severity) == ("integrity.proof-vacuous", "note")
+    assert discharged.counts == Obligations(vacuous=1, formulas=1)
+
+
 def test_a_solver_without_time_leaves_it_open() -> None:
     limits = Limits(document_seconds=0.0)
     discharged = discharge([question([span(1, 16)], [span(1, 32)], 16)], limits)
@@ -96,10 +108,12 @@ def test_a_solver_without_time_leaves_it_open() -> None:
 
 
 def test_sizes() -> None:
-    claim = Claim(Tokens(bytes_per_token=100, maximum_tokens=50), 64, LINEAR_CONTIGUOUS)
+    claim = Claim(
+        Tokens(bytes_per_token=100, maximum_tokens=50).terms, 64, LINEAR_CONTIGUOUS.blocks
+    )
 
     def ask(limit: int, *, fits: bool) -> Question:
-        return bounded_size("it fits", claim, limit, fits, PREFIX_NARROWED, "")
+        return bounded_size("it fits", claim, limit, fits=fits, rule=PREFIX_NARROWED, place="")
 
     # 5,000 bytes at 50 tokens are rounded up to 5,056.
     discharged = discharge([ask(5_056, fits=True), ask(5_055, fits=False)], Limits())

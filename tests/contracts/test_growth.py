@@ -7,8 +7,9 @@ from random import Random
 
 import pytest
 
-from ferrum_verify.contracts.growth import Claim, largest_growth, refused_shape
-from ferrum_verify.contracts.plan_rules import MEMORY_GREW
+from ferrum_verify.contracts.growth import largest_growth
+from ferrum_verify.contracts.growth import refused_shape as refused_terms
+from ferrum_verify.contracts.plan_memory import MEMORY_GREW
 from ferrum_verify.counterexamples import Shape
 from ferrum_verify.documents.demand import (
     ActualSequences,
@@ -23,6 +24,7 @@ from ferrum_verify.documents.demand import (
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.storage import LINEAR_CONTIGUOUS, FixedBlockArena, StorageProfile
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.plan.sizes import Claim
 
 SEQUENCES, TOKENS = 3, 9
 LIMITS = Shape(SEQUENCES, TOKENS, U64_MAX)
@@ -38,7 +40,11 @@ def tokens(each: int, most: int = TOKENS) -> Tokens:
 
 
 def claim(demand: Demand, alignment: int = 1, profile: StorageProfile = LINEAR_CONTIGUOUS) -> Claim:
-    return Claim(demand, alignment, profile)
+    return Claim(demand.terms, alignment, profile.blocks)
+
+
+def refused_shape(base: Demand, head: Demand, limits: Shape) -> Shape | None:
+    return refused_terms(base.terms, head.terms, limits)
 
 
 def random_staircase(random: Random) -> BoundedShapeBuckets:
@@ -108,9 +114,11 @@ def test_the_solver_knows_no_larger_growth() -> None:
     for _ in range(60):
         base, head = random_claim(random), random_claim(random)
         most = largest_growth(base, head, LIMITS).at_most
-        questions.append(bounded_growth("growth", base, head, most, LIMITS, MEMORY_GREW, ""))
+        questions.append(
+            bounded_growth("growth", base, head, most, LIMITS, rule=MEMORY_GREW, place="")
+        )
         # One byte less is contradicted, so the bound is tight and the encoding not vacuous.
-        less = bounded_growth("less", base, head, most - 1, LIMITS, MEMORY_GREW, "")
+        less = bounded_growth("less", base, head, most - 1, LIMITS, rule=MEMORY_GREW, place="")
         questions.append(less._replace(answer=()))
     discharged = discharge(questions, Limits())
     assert discharged.findings == []

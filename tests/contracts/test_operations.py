@@ -9,6 +9,7 @@ import pytest
 from ferrum_verify.catalogue.restamp import restamp
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts import compare_contracts
+from tests.contracts.catalogs import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,13 +63,13 @@ CASES: list[tuple[Callable[[Json], None], set[str], set[str], str]] = [
         set_in("inputs", 0, "element_types", to=["f16", "f32"]),
         {ALLOWED},
         {REFUSED},
-        "element types of input 0 now include f16",
+        "element types of input 0 now include `f16`",
     ),
     (
         set_in("inputs", 0, "element_types", to=["f16"]),
         {REFUSED, ALLOWED},
         {REFUSED, ALLOWED},
-        "element types of input 0 no longer include f32",
+        "element types of input 0 no longer include `f32`",
     ),
     (
         set_in("inputs", 0, "layouts", to=["contiguous", {"blocked": {}}]),
@@ -98,19 +99,19 @@ CASES: list[tuple[Callable[[Json], None], set[str], set[str], str]] = [
         set_in("attributes", "entries", "scale", to={"required": True}),
         {REFUSED},
         {UNCLEAR},
-        "attribute scale is new and required",
+        "attribute `scale` is new and required",
     ),
     (
         set_in("attributes", "entries", "scale", to={"required": False}),
         {UNCLEAR},
         {UNCLEAR},
-        "attribute scale is new",
+        "attribute `scale` is new",
     ),
     (
         set_in("attributes", "entries", "heads", to={"required": False}),
         {UNCLEAR},
         {UNCLEAR},
-        "attribute heads is another",
+        "attribute `heads` is another",
     ),
     (
         set_in("resources", "minimum_value_alignment_bytes", to=64),
@@ -138,9 +139,9 @@ CASES: list[tuple[Callable[[Json], None], set[str], set[str], str]] = [
 def test_operation(case: tuple[Callable[[Json], None], set[str], set[str], str]) -> None:
     edit, forward, backward, clause = case
     found = findings_of(edit)
-    assert {finding.rule for finding in found} == forward
+    assert {kind_of(finding) for finding in found} == forward
     assert any(clause in finding.message for finding in found)
-    assert {finding.rule for finding in findings_of(edit, reverse=True)} == backward
+    assert {kind_of(finding) for finding in findings_of(edit, reverse=True)} == backward
 
 
 def test_what_stays_open_is_undecided() -> None:
@@ -156,14 +157,14 @@ def test_a_new_requirement_excludes_those_who_lack_it() -> None:
     excluded, renamed = findings_of(requirement)
     assert excluded.rule == "contract.no-longer-selectable"
     assert excluded.message == (
-        "Provider provider.attention.contiguous of operation.attention can no longer be selected: "
-        "it lacks capability.paging, which the operation requires."
+        "Provider `provider.attention.contiguous` of `operation.attention` can no longer be "
+        "selected: it lacks `capability.paging`, which the operation requires."
     )
     # The other attention provider has the capability, and only its operation's fingerprint differs.
     assert renamed.rule == "contract.identity-changed"
     assert "provider.attention.reference" in renamed.message
     again = findings_of(requirement, reverse=True)
-    assert [each.rule for each in again] == [
+    assert [kind_of(each) for each in again] == [
         "contract.selectable-again",
         "contract.identity-changed",
     ]
@@ -171,7 +172,7 @@ def test_a_new_requirement_excludes_those_who_lack_it() -> None:
 
 def test_a_profile_phase_is_only_a_name() -> None:
     found = findings_of(set_in("profile_phase", to="prefill"))
-    assert {each.rule for each in found} == {"contract.identity-changed"}
+    assert {kind_of(each) for each in found} == {"contract.identity-changed"}
     assert len(found) == 2  # the two providers of the operation
 
 
@@ -201,8 +202,8 @@ def device(field: str, value: Any) -> Callable[[Json], None]:
     ],
 )
 def test_device(edit: Callable[[Json], None], forward: str, backward: str) -> None:
-    assert [each.rule for each in findings_of(edit)] == [forward]
-    assert [each.rule for each in findings_of(edit, reverse=True)] == [backward]
+    assert [kind_of(each) for each in findings_of(edit)] == [forward]
+    assert [kind_of(each) for each in findings_of(edit, reverse=True)] == [backward]
 
 
 def test_a_profile_that_the_device_no_longer_offers() -> None:
@@ -212,7 +213,7 @@ def test_a_profile_that_the_device_no_longer_offers() -> None:
     (found,) = findings_of(edit)
     assert found.rule == "contract.storage-profile-dropped"
     assert found.message == (
-        "Device device.sample.0 no longer offers the storage profiles fixed blocks of 256 bytes, "
+        "Device `device.sample.0` no longer offers the storage profiles fixed blocks of 256 bytes, "
         "paged."
     )
 
@@ -246,8 +247,8 @@ def engine(field: str, value: Any) -> Callable[[Json], None]:
     ],
 )
 def test_engine_provider(edit: Callable[[Json], None], forward: str, backward: str) -> None:
-    assert [each.rule for each in findings_of(edit)] == [forward]
-    assert [each.rule for each in findings_of(edit, reverse=True)] == [backward]
+    assert [kind_of(each) for each in findings_of(edit)] == [forward]
+    assert [kind_of(each) for each in findings_of(edit, reverse=True)] == [backward]
 
 
 def test_a_removed_operation_takes_its_providers_along() -> None:
@@ -258,12 +259,12 @@ def test_a_removed_operation_takes_its_providers_along() -> None:
     (gone,) = findings_of(edit)
     assert gone.rule == "contract.provider-removed"
     assert gone.message == (
-        "HEAD does not have the operation operation.norm any more with its providers "
-        "provider.norm.reference."
+        "HEAD does not have the operation `operation.norm` any more with its providers "
+        "`provider.norm.reference`."
     )
     assert gone.location == "/operations"
     (new,) = findings_of(edit, reverse=True)
-    assert (new.rule, new.location) == ("contract.provider-added", "/operations/operation.norm")
+    assert (kind_of(new), new.location) == ("contract.provider-added", "/operations/operation.norm")
 
 
 def test_a_removed_provider_names_those_that_are_left() -> None:
@@ -272,8 +273,8 @@ def test_a_removed_provider_names_those_that_are_left() -> None:
 
     (gone,) = findings_of(edit)
     assert gone.message == (
-        "The provider provider.attention.contiguous of operation.attention is gone; HEAD still has "
-        "provider.attention.reference."
+        "The provider `provider.attention.contiguous` of `operation.attention` is gone; HEAD still "
+        "has `provider.attention.reference`."
     )
     assert gone.location == "/providers/operation.attention"
 
@@ -295,7 +296,7 @@ def test_identity_only(field: str, value: Any) -> None:
     report = compare_contracts(base, head, prove=False)
     (found,) = report.findings
     assert (found.rule, found.severity) == ("contract.identity-changed", "note")
-    assert f"only its {field} differs" in found.message
+    assert f"only its `{field}` differs" in found.message
     assert found.location == f"/providers/operation.embed/0/{field}"
     assert (report.verdict, report.exit_status) == ("verified", 0)
 

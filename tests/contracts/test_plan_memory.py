@@ -10,6 +10,7 @@ from ferrum_verify.catalogue.restamp import restamp
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts import compare_contracts
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
+from tests.contracts.catalogs import kind_of
 
 Json = dict[str, Any]
 ESTIMATOR = "resource_estimator_implementation_fingerprint"
@@ -63,7 +64,7 @@ def test_growth_at_its_worst_shape() -> None:
     assert shown.bytes - shown.limit == largest > 0
     assert after[shown.shape.tokens] - before[shown.shape.tokens] == largest
     assert f"grows by {largest:,} bytes" in grown.message
-    assert "the scratch workspace of provider.attention.reference" in grown.message.lower()
+    assert "the scratch workspace of `provider.attention.reference`" in grown.message.lower()
     assert grown.severity == "warning"
     assert report.documents[1].obligations is not None
     assert report.documents[1].obligations.proved == 1
@@ -121,7 +122,7 @@ def test_another_storage_profile_can_cost_memory() -> None:
         for f in compare_contracts(base, head, [base, head]).findings
         if f.rule == "contract.plan-memory-growth"
     )
-    assert "The state value (resource.counter) grows by" in grown.message
+    assert "The state value (`resource.counter`) grows by" in grown.message
     assert "to 4,096" in grown.message
 
 
@@ -150,7 +151,7 @@ def test_new_estimates_that_ask_for_no_more() -> None:
 
     base, head = rebuilt(edit)
     report = compare_contracts(base, head, [base, head])
-    rules = {finding.rule for finding in report.documents[1].findings}
+    rules = {kind_of(finding) for finding in report.documents[1].findings}
     assert "contract.plan-memory-kept" in rules
     assert "contract.plan-memory-growth" not in rules
 
@@ -179,8 +180,8 @@ def test_an_estimate_that_refuses_a_shape() -> None:
         if f.rule == "contract.plan-estimate-refuses"
     )
     assert refused.message == (
-        "At 1 sequence, 101 tokens, 1 page, the scratch workspace of provider.head.reference "
-        "(resource.head.scratch) had a size, and under HEAD's estimate has none."
+        "At 1 sequence, 101 tokens, 1 page, the scratch workspace of `provider.head.reference` "
+        "(`resource.head.scratch`) had a size, and under HEAD's estimate has none."
     )
     assert refused.severity == "error"
 

@@ -14,7 +14,7 @@ from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts import compare_contracts
 from ferrum_verify.counterexamples import SpanCounterexample
 from ferrum_verify.counterexamples.checking import check_counterexample
-from tests.contracts.catalogs import KINDS, Kind, attention, catalog, contract_of
+from tests.contracts.catalogs import KINDS, Kind, attention, catalog, contract_of, kind_of
 
 if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
@@ -55,7 +55,7 @@ def plan_report(base: Json, head: Json, *plans: Json, prove: bool = False) -> Do
 
 
 def by_rule(report: DocumentReport) -> dict[str, Finding]:
-    found = {finding.rule: finding for finding in report.findings}
+    found = {kind_of(finding): finding for finding in report.findings}
     assert len(found) == len(report.findings), "each rule at most once in these tests"
     return found
 
@@ -94,16 +94,17 @@ def test_checkpoints_before_and_after(kind: Kind, direction: str) -> None:
     assert report.obligations is not None
     assert report.obligations.undecided == 0
     before, after = (derive_sequence_checkpoint(each).layout for each in (base, head))
-    stated = [finding for finding in report.findings if ".plan-" in finding.rule]
+    stated = [finding for finding in report.findings if ".plan-" in kind_of(finding)]
     shown = next(finding for finding in stated if isinstance(finding.expected, dict))
-    for layout, facts in ((before, shown.expected), (after, shown.actual)):
+    for layout, told in ((before, shown.expected), (after, shown.actual)):
+        facts = told.get("value", told)
         assert facts["supported"] == (layout is not None)
         if layout is not None:
             assert facts["boundaries"] == layout.boundaries.to_wire()
             assert facts["input_dependency"] == layout.input_dependency
             assert facts["completed_input_capture"] == layout.completed_input_capture
             assert facts["smallest_boundary"] == layout.boundaries.prefix.smallest
-    rules = {finding.rule for finding in report.findings}
+    rules = {kind_of(finding) for finding in report.findings}
     if before is not None and after is None:
         assert "contract.plan-checkpoint-lost" in rules
     elif before is None and after is not None:
@@ -152,7 +153,7 @@ def test_nothing_changes() -> None:
     base = bundle()
     report = plan_report(base, base, prove=True)
     (kept,) = report.findings
-    assert kept.rule == "contract.plan-checkpoint-kept"
+    assert kind_of(kept) == "contract.plan-checkpoint-kept"
     assert kept.message == (
         "The plan keeps its sequence checkpoints, where a boundary has a multiple of 4 tokens, at "
         "least 8 before it and a multiple of 2 tokens, at least 6 after it, so the smallest is "
@@ -172,7 +173,7 @@ def test_another_build_only_has_to_be_rebuilt() -> None:
     found = by_rule(report.documents[1])
     assert set(found) == {"contract.plan-checkpoint-kept", "contract.plan-rebuild"}
     assert found["contract.plan-rebuild"].message == (
-        "The plan must be rebuilt: HEAD has other builds of what node.attention runs on."
+        "The plan must be rebuilt: HEAD has other builds of what `node.attention` runs on."
     )
 
 
@@ -184,7 +185,7 @@ def test_a_lost_contract_names_the_provider() -> None:
 
     report = plan_report(base, with_catalog(base, edit))
     lost = by_rule(report)["contract.plan-checkpoint-lost"]
-    assert "node node.attention, provider provider.attention.reference" in lost.message
+    assert "node `node.attention`, provider `provider.attention.reference`" in lost.message
     assert "provider_undeclared" in lost.actual["reasons"][0]
     assert report.verdict == "violated"
 
@@ -198,7 +199,7 @@ def test_a_boundary_out_of_reach() -> None:
     found = by_rule(plan_report(base, with_catalog(base, edit)))
     assert set(found) == {"contract.plan-boundary-unreachable"}
     unreachable = found["contract.plan-boundary-unreachable"]
-    assert "512, beyond the 256 tokens that state state.cache holds" in unreachable.message
+    assert "512, beyond the 256 tokens that state `state.cache` holds" in unreachable.message
     assert unreachable.expected["reachable"] is True
     assert unreachable.actual["reachable"] is False
 
@@ -233,12 +234,12 @@ def test_weaker_and_stronger_promises() -> None:
 
     found = by_rule(plan_report(base, with_catalog(base, edit)))
     assert found["contract.plan-checkpoint-weakened"].message == (
-        "In the plan's checkpoints, the input dependency is entire_token_input instead of "
-        "exact_token_prefix."
+        "In the plan's checkpoints, the input dependency is `entire_token_input` instead of "
+        "`exact_token_prefix`."
     )
     assert found["contract.plan-checkpoint-strengthened"].message == (
-        "In the plan's checkpoints, the numerics of provider.attention.reference are "
-        "bitwise_equivalent instead of captured_execution_continuation."
+        "In the plan's checkpoints, the numerics of `provider.attention.reference` are "
+        "`bitwise_equivalent` instead of `captured_execution_continuation`."
     )
 
 
@@ -250,9 +251,9 @@ def test_a_removed_provider_is_told_once_for_all_of_its_nodes() -> None:
     (found,) = report.findings
     assert found.rule == "contract.provider-not-offered"
     assert found.location == "/plan/payload/nodes/2/selection/selected_provider"
-    assert found.message.startswith("Under HEAD: Node node/l0000/q runs on provider/linear")
+    assert found.message.startswith("Under HEAD: Node `node/l0000/q` runs on `provider/linear`")
     assert found.message.endswith(
-        "So it is with node/l0000/k, node/l0000/v, node/l0000/gate and 6 more."
+        "So it is with `node/l0000/k`, `node/l0000/v`, `node/l0000/gate` and 6 more."
     )
 
 
@@ -277,8 +278,8 @@ def test_formats_and_requirements_that_the_plan_needs() -> None:
 
     found = by_rule(plan_report(base, with_catalog(base, lose_format)))
     assert found["contract.plan-format-refused"].message == (
-        "Under HEAD, provider.attention.reference does not accept weight-format.dense, which "
-        "node.attention read."
+        "Under HEAD, `provider.attention.reference` does not accept `weight-format.dense`, which "
+        "`node.attention` reads."
     )
 
     def ask_for_newer(document: Json) -> None:
@@ -292,8 +293,8 @@ def test_formats_and_requirements_that_the_plan_needs() -> None:
 
     found = by_rule(plan_report(base, with_catalog(base, lose_device_capability)))
     assert found["contract.plan-provider-refused"].message == (
-        "Under HEAD, provider.attention.reference can no longer be selected for node.attention: "
-        "the device lacks capability.paging."
+        "Under HEAD, `provider.attention.reference` can no longer be selected for "
+        "`node.attention`: the device lacks `capability.paging`."
     )
 
 

@@ -83,6 +83,48 @@ FORMS = st.sampled_from(
 )
 
 
+def workspace_parts(draw: DrawFn, sort: str, storage: Json) -> Json:
+    """What sets a workspace of this sort apart."""
+    if sort == "persistent":
+        return {"lifetime": draw(st.sampled_from(["sequence", "request", "step"]))}
+    # A binding is apart from scratch by its usage; mostly in one arena, as captured programs
+    # need it.
+    if sort == "binding" and draw(st.sampled_from([True] * 7 + [False])):
+        return {"alignment_bytes": 16, "storage": storage | {"profile": LINEAR}}
+    return {}
+
+
+def value_parts(draw: DrawFn, sort: str, plain: bool, storage: Json) -> Json:
+    """What sets a value of this sort apart."""
+    storage = storage | {"logical_layout_fingerprint": CONTIGUOUS_LAYOUT}
+    parts: Json = {"kind": "value", "storage": storage, "element_type": "f16"}
+    if plain:
+        profile = draw(st.sampled_from([LINEAR, LINEAR, LINEAR, None])) or draw(profiles())
+        return parts | {
+            "usage": "activations",
+            "alignment_bytes": 64,
+            "lifetime": "step",
+            "storage": storage | {"profile": profile},
+        }
+    if sort == "activation":
+        lifetimes = st.sampled_from(["step"] * 4 + ["request"])
+        return parts | {
+            "usage": "activations",
+            "alignment_bytes": draw(st.sampled_from([64, 64, 256])),
+            "lifetime": draw(lifetimes),
+        }
+    if sort == "state":
+        return parts | {
+            "lifetime": "sequence",
+            "initialization": draw(st.sampled_from(["zero", "none"])),
+        }
+    return parts | {
+        "usage": draw(st.sampled_from(["transfer", "activations", "state"])),
+        "element_type": draw(st.sampled_from(["u8", "f32"])),
+        "lifetime": draw(st.sampled_from(["invocation", "step", "request", "sequence"])),
+    }
+
+
 @st.composite
 def descriptors(draw: DrawFn, name: str, node_ids: list[str], near_overflow: bool) -> Json:
     """A dynamic descriptor: an activation of one step more often than anything else.
@@ -112,42 +154,9 @@ def descriptors(draw: DrawFn, name: str, node_ids: list[str], near_overflow: boo
         "theoretical_maximum_instances": instances,
         "storage": {"profile": draw(profiles()), "logical_layout_fingerprint": OPAQUE_LAYOUT},
     }
-    if sort == "persistent":
-        return row | {"lifetime": draw(st.sampled_from(["sequence", "request", "step"]))}
-    if sort == "scratch":
-        return row
-    if sort == "binding":
-        # Apart from scratch by its usage; mostly in one arena, as captured programs need it.
-        alike = draw(st.sampled_from([True] * 7 + [False]))
-        storage = row["storage"] | {"profile": LINEAR}
-        return row | {"alignment_bytes": 16, "storage": storage} if alike else row
-    storage = row["storage"] | {"logical_layout_fingerprint": CONTIGUOUS_LAYOUT}
-    row |= {"kind": "value", "storage": storage, "element_type": "f16"}
-    if plain:
-        profile = draw(st.sampled_from([LINEAR, LINEAR, LINEAR, None])) or draw(profiles())
-        return row | {
-            "usage": "activations",
-            "alignment_bytes": 64,
-            "lifetime": "step",
-            "storage": storage | {"profile": profile},
-        }
-    if sort == "activation":
-        lifetimes = st.sampled_from(["step"] * 4 + ["request"])
-        return row | {
-            "usage": "activations",
-            "alignment_bytes": draw(st.sampled_from([64, 64, 256])),
-            "lifetime": draw(lifetimes),
-        }
-    if sort == "state":
-        return row | {
-            "lifetime": "sequence",
-            "initialization": draw(st.sampled_from(["zero", "none"])),
-        }
-    return row | {
-        "usage": draw(st.sampled_from(["transfer", "activations", "state"])),
-        "element_type": draw(st.sampled_from(["u8", "f32"])),
-        "lifetime": draw(st.sampled_from(["invocation", "step", "request", "sequence"])),
-    }
+    if sort in ("activation", "value", "state"):
+        return row | value_parts(draw, sort, plain, row["storage"])
+    return row | workspace_parts(draw, sort, row["storage"])
 
 
 @st.composite

@@ -456,7 +456,7 @@ def test_nodes_must_agree_on_the_projection() -> None:
     make.binding_of(bundle, "reader", "kv")["tensor"] = make.tensor(4, 4)
     assert reasons(bundle) == [{"state_layout": {"state_id": "state.kv"}}]
     (text,) = texts(bundle)
-    assert "node reader" in text
+    assert "node `reader`" in text
     assert "4 x 4" in text
 
 
@@ -570,9 +570,9 @@ def test_the_text_of_a_layout_fault_names_every_condition_that_failed() -> None:
     on_component("mixer", "recurrent", length_bytes=34)(bundle)
     first, second = texts(bundle)
     assert first == (
-        "in node mixer, its component has 34 bytes and its tensor 32; the usage of r.recurrent "
-        "is activations; the lifetime of r.recurrent is request; its initialization is zero in "
-        "the program and none in r.recurrent"
+        "in node `mixer`, its component has 34 bytes and its tensor 32; the usage of `r.recurrent` "
+        "is activations; the lifetime of `r.recurrent` is request; its initialization is zero in "
+        "the program and none in `r.recurrent`"
     )
     assert second == "no node shows where all of its bytes are"
 

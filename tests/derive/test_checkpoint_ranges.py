@@ -114,7 +114,14 @@ SEMANTICS = StateSemantics.model_validate(
 
 
 def layout_state(
-    name: str, resource: str, offset: int, elements: int, layout: Any, demand: Json, **changes: Any
+    name: str,
+    offset: int,
+    elements: int,
+    layout: Any,
+    demand: Json,
+    *,
+    resource: str = "r",
+    **changes: Any,
 ) -> LayoutState:
     return LayoutState(
         state_id=name,
@@ -130,33 +137,31 @@ def layout_state(
 
 
 def test_a_prefix_reaches_to_the_resources_last_whole_token() -> None:
-    state = layout_state("kv", "r", 0, 16, "token_major_prefix", {"tokens": make.scaled(32, 128)})
+    state = layout_state("kv", 0, 16, "token_major_prefix", {"tokens": make.scaled(32, 128)})
     assert largest_boundary(state) == 128
     assert byte_range(state, 1) == (0, 32)
     assert byte_range(state, 128) == (0, 4096)
-    odd = layout_state("kv", "r", 0, 16, "token_major_prefix", {"fixed": {"bytes": 100}})
+    odd = layout_state("kv", 0, 16, "token_major_prefix", {"fixed": {"bytes": 100}})
     assert largest_boundary(odd) == 3
 
 
 def test_a_boundary_value_takes_its_tensor_at_every_boundary() -> None:
-    state = layout_state("r", "r", 64, 16, "contiguous_boundary_value", {"fixed": {"bytes": 256}})
+    state = layout_state("r", 64, 16, "contiguous_boundary_value", {"fixed": {"bytes": 256}})
     assert byte_range(state, 1) == byte_range(state, 4096) == (64, 96)
 
 
 def test_a_prefix_meets_a_boundary_value_only_beyond_its_first_tokens() -> None:
     demand = {"tokens": make.scaled(32, 4)}
-    prefix = layout_state("kv", "r", 0, 16, "token_major_prefix", demand)
-    inside = layout_state("s", "r", 96, 16, "contiguous_boundary_value", demand)
-    beyond = layout_state("s", "r", 128, 16, "contiguous_boundary_value", demand)
+    prefix = layout_state("kv", 0, 16, "token_major_prefix", demand)
+    inside = layout_state("s", 96, 16, "contiguous_boundary_value", demand)
+    beyond = layout_state("s", 128, 16, "contiguous_boundary_value", demand)
     assert byte_range(prefix, 1)[1] <= byte_range(inside, 1)[0]
-    next_to = layout_state("s", "r", 32, 16, "contiguous_boundary_value", demand)
+    next_to = layout_state("s", 32, 16, "contiguous_boundary_value", demand)
     for state in (inside, next_to):
         meeting = conflict([prefix, state])
         assert meeting is not None
         assert not meeting.from_start
-    at_once = conflict(
-        [prefix, layout_state("s", "r", 31, 16, "contiguous_boundary_value", demand)]
-    )
+    at_once = conflict([prefix, layout_state("s", 31, 16, "contiguous_boundary_value", demand)])
     assert at_once is not None
     assert at_once.from_start
     assert conflict([prefix, beyond]) is None
@@ -172,16 +177,16 @@ def test_a_prefix_meets_a_boundary_value_only_beyond_its_first_tokens() -> None:
 )
 def test_equal_ranges_need_equal_storage_and_initialization(change: Json) -> None:
     demand = {"fixed": {"bytes": 256}}
-    left = layout_state("a", "r", 0, 16, "contiguous_boundary_value", demand)
-    right = layout_state("b", "r", 0, 16, "contiguous_boundary_value", demand, **change)
+    left = layout_state("a", 0, 16, "contiguous_boundary_value", demand)
+    right = layout_state("b", 0, 16, "contiguous_boundary_value", demand, **change)
     assert conflict([left, left]) is None
     assert conflict([left, right]) is not None
 
 
 def test_equal_ranges_need_an_equal_layout() -> None:
     one_token = {"tokens": make.scaled(32, 1)}
-    left = layout_state("a", "r", 0, 16, "contiguous_boundary_value", one_token)
-    right = layout_state("b", "r", 0, 16, "token_major_prefix", one_token)
+    left = layout_state("a", 0, 16, "contiguous_boundary_value", one_token)
+    right = layout_state("b", 0, 16, "token_major_prefix", one_token)
     assert byte_range(left, 1) == byte_range(right, largest_boundary(right))
     assert conflict([left, right]) is not None
 
@@ -189,11 +194,11 @@ def test_equal_ranges_need_an_equal_layout() -> None:
 resident = st.builds(
     layout_state,
     st.just("s"),
-    st.sampled_from(["r", "q"]),
     st.integers(0, 6).map(lambda draw: 4 * draw),
     st.sampled_from([2, 4, 6]),
     st.sampled_from(["contiguous_boundary_value", "token_major_prefix"]),
     st.just({"fixed": {"bytes": 64}}),
+    resource=st.sampled_from(["r", "q"]),
 )
 
 

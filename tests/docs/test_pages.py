@@ -11,7 +11,6 @@ import click
 import pytest
 
 from ferrum_verify.cli import commands
-from ferrum_verify.cli.contracts import contracts_group
 from tests.docs.pages import ELSEWHERE, ROOT, anchor, page, pages
 from tests.docs.refresh import abridged, refreshed
 from tests.docs.sessions import Session, agree, followed, settled
@@ -71,14 +70,10 @@ def test_commands_in_the_running_text_exist(shown: Page) -> None:
     for span in (*shown.spans, *lines):
         if span.startswith("ferrum-verify "):
             words = shlex.split(span, comments=True)[1:]
-            command: click.Command = commands
-            if words[0] == "contracts":
-                command, words = contracts_group, words[1:]
-            assert isinstance(command, click.Group)
-            if words and not words[0].startswith("-"):
-                found = command.get_command(click.Context(command), words[0])
-                assert found is not None, span
-                command = found
+            command: click.Command | None = commands
+            while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+                _, command, words = command.resolve_command(click.Context(command), words)
+            assert command is not None, span
             assert {word for word in words if word.startswith("-")} <= options(command), span
 
 

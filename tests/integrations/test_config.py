@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrum_verify.auditing import audit as audit_file
 from ferrum_verify.catalogue.examples import apply_edits
 from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.cli import audit as audit_file
 from ferrum_verify.cli import run
 from ferrum_verify.integrations.config import Settings, SettingsError, find_settings, read_settings
 from ferrum_verify.limits import Limits

@@ -57,6 +57,7 @@ def plan(
     slots: list[list[str]],
     rows: list[list[str]],
     mode: str,
+    *,
     usable: int,
     static: int = 0,
     sequences: int = MOST_SEQUENCES,
@@ -338,7 +339,7 @@ def one_row(demand: Any, usable: int, **changed: Any) -> Capacity:
             [],
             [],
             "no_invocation_resources",
-            usable,
+            usable=usable,
             sequences=changed.get("theoretical_maximum_instances", MOST_SEQUENCES),
         )
     )
@@ -389,7 +390,7 @@ def test_many_sequences_are_spread_out_with_both_ends() -> None:
 
 
 def test_a_pool_that_names_nobody_is_refused() -> None:
-    memory = plan([], [["ghost"]], [], "no_invocation_resources", 100)
+    memory = plan([], [["ghost"]], [], "no_invocation_resources", usable=100)
     with pytest.raises(SizeError, match="`ghost`"):
         capacity_of(memory)
 

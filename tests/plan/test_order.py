@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import networkx as nx
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ferrum_verify.auditing.audit import audit
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.plan.order import HappensBefore, bits_of
 from ferrum_verify.plan.sharing import explain_clash, slot_safety
+from ferrum_verify.report.formats import render
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ferrum_verify.documents.node import PlanNode
 
 RESOURCES = ("a", "b", "c", "d")
 
@@ -134,3 +144,40 @@ def test_loops_are_shortest_and_one_for_each_group() -> None:
 def test_bits() -> None:
     assert list(bits_of(0b101001)) == [0, 3, 5]
     assert list(bits_of(0)) == []
+
+
+def test_the_graph_shows_order_places_and_uses() -> None:
+    report = audit(sample("fragment"), prove=False).documents[0]
+    nodes = sample("fragment")["nodes"]
+    graph = report.graph
+    assert graph is not None
+    assert {name: graph.nodes[name] for name in graph} == {
+        node["id"]: {"position": index, "resources": " ".join(node["resources"])}
+        for index, node in enumerate(nodes)
+    }
+    assert set(graph.edges) == {
+        (dependency, node["id"]) for node in nodes for dependency in node["dependencies"]
+    }
+    assert report.graph is graph
+    assert nx.parse_graphml("\n".join(nx.generate_graphml(graph))).nodes == graph.nodes
+
+
+def test_without_nodes_there_is_no_graph() -> None:
+    assert audit(sample("memory-plan"), prove=False).documents[0].graph is None
+    assert audit({}, prove=False).documents[0].graph is None
+
+
+@pytest.mark.parametrize("kind", ["fragment", "problem", "bundle"])
+def test_order_is_made_once_for_a_document(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    make = HappensBefore.__init__
+
+    def counted(order: HappensBefore, nodes: Sequence[FragmentNode | PlanNode]) -> None:
+        made.append(order)
+        make(order, nodes)
+
+    monkeypatch.setattr(HappensBefore, "__init__", counted)
+    report = audit(sample(kind), prove=True)
+    assert report.documents[0].graph is not None
+    render(report, "html")
+    assert len(made) == 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ferrum_verify.catalogue.examples import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples.checking import check_counterexample
+from ferrum_verify.counterexamples.parties import party_words
 from ferrum_verify.limits import Limits
 from ferrum_verify.prove.obligation import Refuted
 from ferrum_verify.prove.prover import Proof, prove
@@ -56,6 +57,12 @@ def bundle(
     return document
 
 
+def told(wire: Json) -> Json:
+    """A span counterexample as it would be told: its two texts say what its data says."""
+    texts = {f"{name}_by": party_words(wire[name]) for name in ("permitted", "refused")}
+    return {**wire, **texts}
+
+
 def subject(document: Json) -> Subject:
     found, findings = subject_of(document)
     assert found is not None
@@ -94,4 +101,4 @@ def refuted(proof: Proof) -> list[tuple[str, Any]]:
 
 
 def messages(proof: Proof) -> list[str]:
-    return [verdict.obligation.message(verdict.counterexample) for verdict in proof.of(Refuted)]
+    return [verdict.obligation.says(verdict.counterexample) for verdict in proof.of(Refuted)]

@@ -18,8 +18,8 @@ from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.limits import Limits
 from ferrum_verify.plan.frontier import largest_sequences, largest_tokens
 from ferrum_verify.prove import claims
-from ferrum_verify.prove.arenas import layout_claims, owner_claims
-from ferrum_verify.prove.capacity import frontier_claims, sequence_claims
+from ferrum_verify.prove.bindings import layout_claims, owner_claims
+from ferrum_verify.prove.capacity import batch_need, frontier_claims, sequence_claims
 from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
 from ferrum_verify.prove.prover import Proof, prove
@@ -120,6 +120,7 @@ def test_a_peak_that_is_too_low_is_refuted(pool: int, peak: int) -> None:
         "shape": {"sequences": 1, "tokens": 1, "pages": 1},
         "bytes": peak + 1,
         "limit": peak,
+        "limit_from": f"{POOLS}/{pool}/minimum_invocation_peak_bytes",
     }
 
 
@@ -144,6 +145,7 @@ def test_an_alignment_that_masks_cannot_round_to_is_refuted() -> None:
         "shape": {"sequences": 1, "tokens": 1, "pages": 1},
         "bytes": 144,
         "limit": 128,
+        "limit_from": f"{ROWS}/0",
     }
 
 
@@ -226,15 +228,17 @@ def test_a_frontier_that_is_claimed_too_far_is_refuted() -> None:
     headroom = claims.headroom_of(plan, lambda capacity: largest_tokens(capacity, 1))
     assert headroom is not None
     assert headroom.refused_bytes is not None
+    need = batch_need(plan.memory, plan.descriptors)
+    assert need is not None
     for wrong, fate in ((1, "does not fit"), (-1, "still fits")):
         moved = replace(headroom, tokens=headroom.tokens + wrong)
         proof = prove(
-            [frontier_claims(plan.memory, "/memory", plan.descriptors, moved)],
+            [frontier_claims(plan.memory, "/memory", need, moved)],
             Limits(),
             lambda found: check_counterexample(fragment, found),
         )
         (verdict,) = proof.of(Refuted)
-        assert fate in verdict.obligation.message(None)
+        assert fate in verdict.obligation.says(None)
         if wrong == 1:
             assert verdict.counterexample is not None
             assert verdict.counterexample.shape.tokens == headroom.tokens + 1  # type: ignore[union-attr]
@@ -249,12 +253,12 @@ def test_a_number_of_sequences_that_is_claimed_too_far_is_refuted() -> None:
     assert headroom is not None
     assert headroom.refused_bytes is not None
     assert headroom.sequences == 2
+    need = batch_need(plan.memory, plan.descriptors)
+    assert need is not None
     for wrong, fate in ((0, ""), (1, "do not fit"), (-1, "still fit")):
         moved = replace(headroom, sequences=headroom.sequences + wrong)
-        proof = prove(
-            [sequence_claims(memory, "/memory", plan.descriptors, moved)], Limits(), lambda _: True
-        )
-        told = [verdict.obligation.message(None) for verdict in proof.of(Refuted)]
+        proof = prove([sequence_claims(memory, "/memory", need, moved)], Limits(), lambda _: True)
+        told = [verdict.obligation.says(None) for verdict in proof.of(Refuted)]
         assert all(fate in text for text in told)
         assert len(told) == abs(wrong)
 
@@ -276,8 +280,8 @@ def _plan(fragment: Any) -> claims.Plan:
 def _layout() -> tuple[claims.Plan, BindingLayout]:
     plan = _plan(sample("fragment"))
     pool = plan.memory.dynamic_pools[6]
-    assert plan.subject.nodes is not None
-    layouts = claims.layouts_under_test(pool, plan.memory, plan.subject.nodes)
+    assert plan.subject.order is not None
+    layouts = claims.layouts_under_test(pool, plan.memory, plan.subject.order)
     return plan, layouts[0]
 
 

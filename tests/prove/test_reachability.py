@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import models
+from ferrum_verify.counterexamples import Party
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.findings import DELETE
 from ferrum_verify.limits import Limits
@@ -48,12 +49,17 @@ def test_a_boundary_beyond_what_a_state_holds() -> None:
     assert wire == {
         "kind": "span",
         "tokens": 1024,
+        "permitted": {
+            "by": "every-provider",
+            "prefix": {"minimum_tokens": 4, "alignment": 1024},
+        },
+        "refused": {"by": "state", "maximum_tokens": 256, "state": "state.cache"},
         "permitted_by": "every provider's prefix",
         "refused_by": HELD,
     }
     assert message == (
         "the smallest boundary that all providers permit is 1,024 tokens, because of "
-        f"provider.mixer.reference (node node.mixer), beyond {HELD} and "
+        f"`provider.mixer.reference` (node `node.mixer`), beyond {HELD} and "
         f"{STEP.format(256)}"
     )
 
@@ -63,7 +69,7 @@ def test_a_boundary_beyond_one_step() -> None:
     assert rule == "checkpoint.beyond-one-step"
     assert wire["tokens"] == 64
     assert wire["refused_by"] == STEP.format(63)
-    assert message.endswith(f"(node node.mixer), beyond {STEP.format(63)}")
+    assert message.endswith(f"(node `node.mixer`), beyond {STEP.format(63)}")
 
 
 @pytest.mark.parametrize("prefixes", [{"mixer": (1, 256)}, {"mixer": (256, 1)}])
@@ -83,14 +89,14 @@ def test_two_providers_that_only_together_are_guilty() -> None:
     document = make.bundle(prefixes, edits={SCHEDULED: 59})
     rule, wire, message = agreed(document)
     assert (rule, wire["tokens"]) == ("checkpoint.beyond-one-step", 180)
-    assert "because of provider.norm.reference (node node.norm) and" in message
-    assert "provider.mixer.reference (node node.mixer), beyond" in message
+    assert "because of `provider.norm.reference` (node `node.norm`) and" in message
+    assert "`provider.mixer.reference` (node `node.mixer`), beyond" in message
 
 
 def test_three_providers_that_only_together_are_guilty() -> None:
     prefixes = {"embed": (1, 7), "norm": (1, 2), "residual": (1, 9), "mixer": (1, 11)}
     message = agreed(make.bundle(prefixes))[2]
-    assert "because of provider.embed.reference (node node.embed), " in message
+    assert "because of `provider.embed.reference` (node `node.embed`), " in message
     for spared in ("norm.", "attention.", "head."):
         assert spared not in message
 
@@ -148,12 +154,19 @@ def test_a_smallest_boundary_that_is_not_the_smallest_is_refused() -> None:
     for change in (
         {"tokens": 2048},
         {"tokens": 1000},
-        {"refused_by": "state state.cache, which holds 255 tokens"},
-        {"refused_by": "state state.other, which holds 256 tokens"},
-        {"permitted_by": "every provider's suffix"},
-        {"permitted_by": "the merged prefix (1 or more tokens, by 1)"},
+        {"refused": {**wire["refused"], "maximum_tokens": 255}},
+        {"refused": {**wire["refused"], "state": "state.other"}},
+        {"permitted": {"by": "every-provider", "suffix": wire["permitted"]["prefix"]}},
+        {"permitted": {**wire["permitted"], "prefix": {"minimum_tokens": 3, "alignment": 1024}}},
+        {"permitted": {"by": "merge", "prefix": {"minimum_tokens": 1, "alignment": 1}}},
     ):
-        assert not check_counterexample(document, {**wire, **change})
+        assert not check_counterexample(document, make.told({**wire, **change}))
+    # What a reader is told is what was checked.
+    for told in (
+        {"refused_by": "state state.cache, which holds 255 tokens"},
+        {"permitted_by": "every provider's suffix"},
+    ):
+        assert not check_counterexample(document, {**wire, **told})
 
 
 small = st.tuples(st.integers(1, 40), st.integers(1, 12))
@@ -174,7 +187,7 @@ def test_reach_and_guilt_against_brute_force(spans: list[Pair], limit: int) -> N
     subject = make.subject(make.bundle())
     assert subject.program is not None
     program = subject.program.model_copy(update={"states": ()})
-    held = Limit(limit, "the limit", ("limit",))
+    held = Limit(limit, Party("step", maximum_tokens=limit), ("limit",))
     claims = reach_claims(prefixes, program, held, subject.places)
     proof = prove([claims], Limits(), lambda _: True)
     (verdict,) = proof.claims

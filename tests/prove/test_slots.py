@@ -119,7 +119,7 @@ def test_equal_layers_are_proved_once() -> None:
     assert plan is not None
     proof = prove(slot_sources(plan), Limits(), lambda _: True)
     assert sum(1 for _ in proof.claims) >= 701
-    assert proof.queries < 40
+    assert proof.formulas < 40
 
 
 def test_a_document_limit_leaves_claims_undecided() -> None:

@@ -15,14 +15,8 @@ from hypothesis import strategies as st
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import LONG_NUMBER, printable, quoted
 from ferrum_verify.reading import json_text
-from ferrum_verify.reading.json_text import (
-    MAXIMUM_BUNDLE_BYTES,
-    MAXIMUM_BYTES,
-    MAXIMUM_DEPTH,
-    MAXIMUM_MEMBERS,
-    admit,
-    parse_json,
-)
+from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES, parse_json
+from ferrum_verify.reading.json_values import MAXIMUM_BYTES, MAXIMUM_DEPTH, MAXIMUM_MEMBERS, admit
 
 if TYPE_CHECKING:
     from ferrum_verify.findings import Finding

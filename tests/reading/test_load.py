@@ -22,7 +22,8 @@ from ferrum_verify import (
 )
 from ferrum_verify.contracts.compare import compare_contracts
 from ferrum_verify.reading import load
-from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES, MAXIMUM_BYTES
+from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES
+from ferrum_verify.reading.json_values import MAXIMUM_BYTES
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
 
 

@@ -74,7 +74,6 @@ def test_sound_documents_have_all_their_parts() -> None:
         assert subject.memory is not None
         assert subject.nodes is not None
         if "bundle" in case:
-            assert subject.is_full_plan
             assert subject.plan_nodes == subject.nodes
             assert subject.header is not None
             assert None not in (subject.program, subject.catalog, subject.policy)
@@ -360,7 +359,7 @@ def test_messages_name_the_field_its_holder_and_the_value() -> None:
     )
     name = sample("fragment")["memory"]["dynamic_descriptors"][0]["base_resource_id"]
     assert findings[0].message == (
-        f'The field storage.profile.view of {name} is the text "sideways", '
+        f'The field `storage.profile.view` of `{name}` is the text "sideways", '
         'where only "contiguous", "paged_regions" are known.'
     )
     _, findings = edited("catalog", {"/operations/two words": {}})

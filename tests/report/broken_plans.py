@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Execution
 
 
-def report_of_examples(folder: Path, *, every: int = 1) -> Report:
-    """The report of a file in ``folder`` for the example of each rule, or of every nth one."""
+def report_of_example_files(folder: Path, *, every: int) -> Report:
+    """The report of a file in ``folder`` for the example of every nth rule."""
     documents: list[DocumentReport] = []
     for rule in list(catalogue().values())[::every]:
         example = rule.example

@@ -13,17 +13,9 @@ import pytest
 from ferrum_verify.findings import Finding
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.model import DocumentReport, Report
-from tests.report.broken_plans import report_of_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    folder: Path = tmp_path_factory.mktemp("plans")
-    return report_of_examples(folder, every=4)
 
 
 def of_sarif(text: str) -> Counter[str]:
@@ -54,12 +46,12 @@ READERS: dict[str, Callable[[str], Counter[str]]] = {
 
 
 @pytest.mark.parametrize("name", sorted(READERS))
-def test_findings_of_a_format(name: str, report: Report) -> None:
+def test_findings_of_a_format(name: str, report_of_examples: Report) -> None:
     # A comment holds no more than some hundred findings, so Markdown is given each document alone.
     reports = (
-        [Report(execution="fenced", documents=(each,)) for each in report.documents]
+        [Report(execution="fenced", documents=(each,)) for each in report_of_examples.documents]
         if name == "markdown"
-        else [report]
+        else [report_of_examples]
     )
     for each in reports:
         expected = Counter(finding.rule for finding in each.findings)
@@ -67,8 +59,8 @@ def test_findings_of_a_format(name: str, report: Report) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(READERS))
-def test_a_format_says_the_message(name: str, report: Report) -> None:
-    document = next(each for each in report.documents if each.findings)
+def test_a_format_says_the_message(name: str, report_of_examples: Report) -> None:
+    document = next(each for each in report_of_examples.documents if each.findings)
     finding = document.findings[0]
     words = re.findall(r"[A-Za-z]{3,}", finding.message)
     text = render(Report(execution="fenced", documents=(document,)), name)

@@ -8,23 +8,23 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ferrum_verify import audit
 from ferrum_verify.catalogue import catalogue
-from ferrum_verify.catalogue.examples import broken_document
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.deriving.plans import compile_program_bindings
+from ferrum_verify.findings.wording import short_pool
+from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.report.formats import FORMATS, render
-from ferrum_verify.report.html.findings import MAXIMUM_OF_A_RULE
+from ferrum_verify.report.html.findings import MAXIMUM_OF_A_RULE, Drawn, message_pieces
 from ferrum_verify.report.html.page import MAXIMUM_PICTURES
+from ferrum_verify.report.html.picture import names_of
 from ferrum_verify.report.model import Report
+from tests.examples import WITH_EXAMPLE, report_of_rule
 from tests.report.pages import Page, page_of
-
-if TYPE_CHECKING:
-    from ferrum_verify.findings import Rule
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 HOSTILE = "</script><script>window.broken=1</script><img src=x onerror='window.broken=1'>"
@@ -66,26 +66,20 @@ def test_it_is_one_of_the_formats() -> None:
     assert FORMATS["html"].module == "ferrum_verify.report.html"
 
 
-def rules_with_examples() -> list[Rule]:
-    return [rule for rule in catalogue().values() if rule.example is not None]
-
-
 def test_every_finding_is_on_the_page_with_its_rule_s_documentation() -> None:
     shown = set()
-    for rule in rules_with_examples():
-        example = rule.example
-        assert example is not None
-        report = audit(broken_document(example), execution=example.execution, prove=False)
+    for rule in WITH_EXAMPLE:
+        report = report_of_rule(rule.id)
         page = page_of(report)
         assert_closed_off(page)
+        ids, text = set(page.all("id")), page.text
+        letters = "".join(page.words).replace(" ", "").replace("\n", "")
         for finding in report.findings:
             shown.add(finding.rule)
-            assert f"rule-{finding.rule}" in page.all("id"), finding.rule
-            assert " ".join(catalogue()[finding.rule].why.split()) in page.text, finding.rule
+            assert f"rule-{finding.rule}" in ids, finding.rule
+            assert " ".join(catalogue()[finding.rule].why.split()) in text, finding.rule
             words = finding.message.replace("`", "").rstrip(".")[1:]
-            assert "".join(words.split()) in "".join(page.words).replace(" ", "").replace(
-                "\n", ""
-            ), finding.message
+            assert "".join(words.split()) in letters, finding.message
     assert len(shown) > 100
 
 
@@ -211,3 +205,22 @@ def test_plain_words_stand_where_no_script_runs(concurrent_hazard: dict[str, Any
     for words in ("violated", "unsafe, 3 pairs", "Sharing saves", "static allocations:"):
         assert words in page.text
     assert re.search(r"\d+(\.\d+)? [KMG]iB instead of", page.text)
+
+
+def test_names_in_messages_lead_to_what_is_drawn() -> None:
+    subject, _ = subject_of(sample("fragment"))
+    assert subject is not None
+    assert subject.memory is not None
+    pool_id = subject.memory.dynamic_pools[2].pool_id
+    drawn = Drawn(subject, subject.memory, names_of(subject, subject.memory), with_arenas=True)
+    message = (
+        f"`node/key` reads `act/key` of `{short_pool(pool_id)}`, which is `{pool_id}`, counts in "
+        "`static_bytes`, and is not `value.unknown`"
+    )
+    pieces = [piece for piece in message_pieces(message, drawn) if piece.quoted]
+    assert [piece.place.view if piece.place else None for piece in pieces] == [
+        "node", "resource", "pool", "pool", "capacity", None,
+    ]  # fmt: skip
+    assert {piece.place.key for piece in pieces if piece.place and piece.place.view == "pool"} == {
+        "2"
+    }

@@ -9,22 +9,26 @@ import pytest
 
 from ferrum_verify.catalogue import catalogue
 from ferrum_verify.catalogue.examples import report_of
-from ferrum_verify.counterexamples import SpanCounterexample
-from ferrum_verify.report.html.comparison import effect_of
-from ferrum_verify.report.html.ticks import Row, Span, span_ticks, tick_rows
+from ferrum_verify.counterexamples import Party, SpanConstraint, SpanCounterexample
+from ferrum_verify.report.html.comparison import effect_of, kind_of
+from ferrum_verify.report.html.ticks import Row, span_ticks, tick_rows
+from tests.contracts.compatible_changes import COMPATIBLE_CHANGES
+from tests.examples import report_of_rule
 from tests.report.comparisons import breaking_comparison
 from tests.report.pages import page_of
 from tests.report.test_html import assert_closed_off
 
 if TYPE_CHECKING:
-    from ferrum_verify.findings import Rule
+    from ferrum_verify.findings import Example
 
 EFFECTS = ("breaking", "undecided", "compatible", "identity")
-CHANGES = [
-    rule
+CHANGES = {
+    rule.id.partition(".")[2]: rule.example
     for rule in catalogue().values()
     if rule.example is not None and rule.example.command == "contracts compare"
-]
+}
+CHANGES |= COMPATIBLE_CHANGES
+del CHANGES["compatible-change"]
 
 
 def table_of(html: str, name: str) -> str:
@@ -64,10 +68,9 @@ def test_changes_stand_with_their_provider_under_their_effect() -> None:
     assert "HEAD against BASE" in page.text
 
 
-@pytest.mark.parametrize("rule", CHANGES, ids=lambda rule: rule.id)
-def test_every_kind_of_change_has_its_place_in_the_table(rule: Rule) -> None:
-    assert rule.example is not None
-    report = report_of(rule.example)
+@pytest.mark.parametrize(("kind", "example"), CHANGES.items(), ids=CHANGES.keys())
+def test_every_kind_of_change_has_its_place_in_the_table(kind: str, example: Example) -> None:
+    report = report_of(example)
     page = page_of(report)
     assert_closed_off(page)
     (catalog, *plans) = report.documents
@@ -78,8 +81,8 @@ def test_every_kind_of_change_has_its_place_in_the_table(rule: Rule) -> None:
         [finding for finding in catalog.findings if finding.family == "contract"]
     )
     assert not [name for name in changes if name.startswith("catalog ")]
-    if rule.id in {finding.rule for finding in catalog.findings}:
-        assert any(rule.id.partition(".")[2].replace("-", " ") in cell for cell in said)
+    if kind in {kind_of(finding) for finding in catalog.findings}:
+        assert any(kind.replace("-", " ") in cell for cell in said)
     known = [plan.comparison for plan in plans if plan.comparison is not None]
     assert len(known) == len(plans)
     assert page.text.count("Checkpoints before and after") == len(
@@ -89,15 +92,14 @@ def test_every_kind_of_change_has_its_place_in_the_table(rule: Rule) -> None:
 
 def test_effects_follow_the_severity() -> None:
     effects = {}
-    for rule in CHANGES:
-        assert rule.example is not None
-        for finding in report_of(rule.example).documents[0].findings:
-            effects[finding.rule] = effect_of(finding)
-    assert effects["contract.prefix-narrowed"] == "breaking"
-    assert effects["contract.prefix-widened"] == "compatible"
-    assert effects["contract.span-restated"] == "identity"
-    assert effects["contract.identity-changed"] == "identity"
-    assert effects["contract.operation-unclear"] == "undecided"
+    for example in CHANGES.values():
+        for finding in report_of(example).documents[0].findings:
+            effects[kind_of(finding)] = effect_of(finding)
+    assert effects["prefix-narrowed"] == "breaking"
+    assert effects["prefix-widened"] == "compatible"
+    assert effects["span-restated"] == "identity"
+    assert effects["identity-changed"] == "identity"
+    assert effects["operation-unclear"] == "undecided"
 
 
 def test_checkpoints_stand_side_by_side() -> None:
@@ -115,10 +117,6 @@ def test_checkpoints_stand_side_by_side() -> None:
     assert (shown["at"], shown["low"]) == (4, 0)
 
 
-def in_catalog(name: str, least: int, by: int) -> str:
-    return f"{name} ({least:,} or more tokens, by {by:,})"
-
-
 @pytest.mark.parametrize(
     ("base", "head"),
     [((8, 4), (8, 8)), ((1, 1), (1, 512)), ((5_000, 7), (1, 9)), ((1, 2**40), (2**60, 2**40))],
@@ -133,8 +131,8 @@ def test_ticks_are_the_counts_that_each_permits(
     )
     shown = span_ticks(
         SpanCounterexample(
-            permitted_by=in_catalog("BASE", *base),
-            refused_by=in_catalog("HEAD", *head),
+            Party("base", SpanConstraint(*base)),
+            Party("head", SpanConstraint(*head)),
             tokens=tokens,
         )
     )
@@ -154,7 +152,8 @@ def test_ticks_are_the_counts_that_each_permits(
 
 
 def test_ticks_of_a_prompt_end_with_it() -> None:
-    rows = [Row("BASE", Span(4, 4), Span(2, 1)), Row("HEAD", Span(4, 4), Span(5, 5))]
+    span = SpanConstraint
+    rows = [Row("BASE", span(4, 4), span(2, 1)), Row("HEAD", span(4, 4), span(5, 5))]
     shown = tick_rows(rows, 8, 18)
     assert shown["high"] == 18
     assert [row["permits"] for row in shown["rows"]] == [[4, 8, 12, 16], [8]]
@@ -163,17 +162,16 @@ def test_ticks_of_a_prompt_end_with_it() -> None:
 
 def test_a_span_of_one_catalog_is_told_in_words() -> None:
     counterexample = SpanCounterexample(
-        permitted_by="every provider's prefix",
-        refused_by="state kv, which holds 4 tokens",
+        Party("every-provider", SpanConstraint(1, 8)),
+        Party("state", maximum_tokens=4, state="kv"),
         tokens=8,
     )
     assert span_ticks(counterexample) == {"kind": "span"}
 
 
 def test_growth_is_no_limit_that_is_passed() -> None:
-    rule = catalogue()["contract.plan-memory-growth"]
-    assert rule.example is not None
-    shown: list[Any] = page_of(report_of(rule.example)).data[1]["counterexamples"]
+    report = report_of_rule("contract.plan-memory-growth")
+    shown: list[Any] = page_of(report).data[1]["counterexamples"]
     assert [each["words"] for each in shown if each["kind"] == "shape"] == [
         ["HEAD takes", "BASE took"]
     ]

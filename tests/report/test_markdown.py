@@ -47,12 +47,12 @@ def test_verdict_first_then_the_table_then_the_folded_findings() -> None:
 
 
 def test_proofs_have_a_column_where_they_ran() -> None:
-    claims = Obligations(proved=6, undecided=1)
+    claims = Obligations(proved=6, undecided=1, vacuous=2, formulas=4)
     text = markdown_of(document(verdict="undecided", obligations=claims), document())
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert rows[0].endswith("| Claims proved |")
     assert rows[2] == "| `a.json` | **violated** | 0 | 0 | 0 | 0 | - |"
-    assert rows[3] == "| `a.json` | **undecided** | 0 | 0 | 0 | 0 | 6 of 7 |"
+    assert rows[3] == "| `a.json` | **undecided** | 0 | 0 | 0 | 0 | 6 of 9 (4 formulas) |"
 
 
 def test_lines_are_named(tmp_path: Path) -> None:

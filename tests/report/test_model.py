@@ -11,10 +11,12 @@ from ferrum_verify.counterexamples import (
     ByteRange,
     LiveResource,
     OverlapCounterexample,
+    Party,
     ScheduleCounterexample,
     ScheduledNode,
     Shape,
     ShapeCounterexample,
+    SpanConstraint,
     SpanCounterexample,
 )
 from ferrum_verify.findings import Finding
@@ -103,12 +105,16 @@ def test_a_report_gathers_its_documents() -> None:
             slots=(SlotReport(pool_id=name, resource_ids=("a", "b")),),
             obligations=obligations,
         )
-        for name, obligations in (("x", Obligations(1, 2, 3)), ("y", Obligations(4, 5, 6)))
+        for name, obligations in (
+            ("x", Obligations(1, 2, 3, 4, 5)),
+            ("y", Obligations(4, 5, 6, 7, 8)),
+        )
     )
     report = Report(execution="fenced", documents=documents)
     assert [each.message for each in report.findings] == ["x", "y"]
     assert [each.pool_id for each in report.slots] == ["x", "y"]
-    assert report.obligations == Obligations(5, 7, 9)
+    assert report.obligations == Obligations(5, 7, 9, 11, 13)
+    assert report.obligations.claims == 32
     assert report_of("verified").obligations == Obligations()
 
 
@@ -120,10 +126,20 @@ COUNTEREXAMPLES: list[Counterexample] = [
         at=1,
     ),
     OverlapCounterexample(Shape(1, 2, 3), ByteRange("r", 0, 8), ByteRange("s", 4, 12), 4),
-    ShapeCounterexample(Shape(1, 2, 3), bytes=10, limit=9),
+    ShapeCounterexample(Shape(1, 2, 3), bytes=10, limit=9, limit_from="/a/0"),
     ShapeCounterexample(Shape(1, 2, 3), overflow=True),
-    SpanCounterexample(permitted_by="p", refused_by="q", tokens=7),
-    SpanCounterexample(permitted_by="p", refused_by="q", processed=0, boundary=4, prompt=9),
+    SpanCounterexample(
+        Party("provider", SpanConstraint(7, 1), provider="p", node="a"),
+        Party("state", maximum_tokens=6, state="s"),
+        tokens=7,
+    ),
+    SpanCounterexample(
+        Party("base", SpanConstraint(1, 4), SpanConstraint(1, 1)),
+        Party("head", SpanConstraint(1, 8), SpanConstraint(1, 1)),
+        processed=0,
+        boundary=4,
+        prompt=9,
+    ),
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.documents.memory_plan import MemoryPlan
 from ferrum_verify.findings.wording import byte_count, plural, pool_name, shortened
-from ferrum_verify.plan.sizes import maximal_shape, request_bytes
+from ferrum_verify.plan.sizes import maximum_bytes
 from ferrum_verify.report.pools import pool_summaries
 from tests.vectors import cases
 
@@ -25,10 +25,7 @@ def test_savings_are_what_all_members_need_less_what_slots_and_rows_take() -> No
         if case.get("mutation") != "intact":
             continue
         memory = MemoryPlan.model_validate(case["memory"])
-        largest = {
-            row.base_resource_id: request_bytes(row, maximal_shape(row.demand))
-            for row in memory.dynamic_descriptors
-        }
+        largest = {row.base_resource_id: maximum_bytes(row) for row in memory.dynamic_descriptors}
         for pool, summary in zip(memory.dynamic_pools, pool_summaries(memory), strict=True):
             kept = {name for row in pool.invocation_liveness for name in row.resource_ids} | {
                 name for slot in pool.step_resource_slots for name in slot.resource_ids

@@ -21,7 +21,7 @@ from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples import LiveResource, ScheduleCounterexample, ScheduledNode
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.model import DocumentReport, Report
-from tests.report.broken_plans import report_of_examples, report_of_files
+from tests.report.broken_plans import report_of_files
 from tests.report.findings import finding
 from tests.report.test_model import COUNTEREXAMPLES
 
@@ -83,8 +83,8 @@ def test_the_schema_refuses_what_is_no_sarif() -> None:
         official_schema().validate(log)
 
 
-def test_every_example_is_valid_and_located(tmp_path: Path) -> None:
-    report = report_of_examples(tmp_path, every=3)
+def test_every_example_is_valid_and_located(report_of_examples: Report) -> None:
+    report = report_of_examples
     log = log_of(report)
     (run,) = log["runs"]
     assert len(run["results"]) == len(report.findings)

@@ -10,12 +10,13 @@ import pytest
 
 from ferrum_verify.auditing.audit import audit
 from ferrum_verify.catalogue import catalogue
-from ferrum_verify.catalogue.examples import apply_edits, broken_document
+from ferrum_verify.catalogue.examples import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli.schemas import schema_of
 from ferrum_verify.report.formats import FORMATS, Screen, render
 from ferrum_verify.report.model import DocumentReport, Obligations, Report, SlotReport
 from ferrum_verify.report.text import MAXIMUM_OF_A_RULE, MAXIMUM_ROWS, render_findings
+from tests.examples import WITH_EXAMPLE, report_of_rule
 from tests.report.findings import finding
 from tests.report.test_model import COUNTEREXAMPLES
 from tests.vectors import cases, fragment_of
@@ -87,8 +88,10 @@ def test_a_name_at_the_beginning_stays_as_it_is_spelled() -> None:
 
 
 def test_proof_counts() -> None:
-    text = render(report_of(obligations=Obligations(701, 2, 1)), "text")
-    assert "701 claims proved; 2 refuted; 1 undecided" in text
+    text = render(report_of(obligations=Obligations(701, 2, 1, 3, 89)), "text")
+    facts = "701 claims proved (89 formulas); 2 refuted; 1 undecided; 3 vacuous"
+    assert facts in " ".join(text.split())
+    assert "0 claims proved\n" in render(report_of(obligations=Obligations()), "text")
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
@@ -178,12 +181,8 @@ def test_json_of_real_reports_follows_the_schema() -> None:
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_every_format_renders_every_example(name: str) -> None:
     documents: list[DocumentReport] = []
-    for rule in list(catalogue().values())[::4]:
-        if rule.example is not None:
-            report = audit(
-                broken_document(rule.example), execution=rule.example.execution, prove=False
-            )
-            documents.extend(report.documents)
+    for rule in WITH_EXAMPLE[::4]:
+        documents.extend(report_of_rule(rule.id).documents)
     assert render(Report(execution="fenced", documents=tuple(documents)), name).endswith("\n")
     assert render(Report(execution="fenced", documents=()), name)
 

@@ -37,17 +37,17 @@ def test_a_component_in_a_resource_that_the_node_does_not_list() -> None:
 
 def test_a_lost_workspace_is_one_fault() -> None:
     scratch = f"{ATTENTION}/scratch_resource"
-    assert broken({scratch: None}) == [("graph.workspace-missing", scratch)]
+    assert broken({scratch: None}) == [("graph.workspaces-differ", scratch)]
 
 
 def test_a_lost_binding_is_missed_by_its_node() -> None:
     binding = f"{ATTENTION}/binding_resource"
-    assert ("graph.workspace-missing", binding) in broken({binding: None})
+    assert ("graph.workspaces-differ", binding) in broken({binding: None})
 
 
 def test_a_lost_persistent_workspace_is_one_fault() -> None:
     mixer = f"{NODES}/4/persistent_resource"
-    assert broken({mixer: None}, sample="workspaces") == [("graph.workspace-missing", mixer)]
+    assert broken({mixer: None}, sample="workspaces") == [("graph.workspaces-differ", mixer)]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_resources_of_a_rejection_ascend() -> None:
 @pytest.mark.parametrize(
     ("edits", "reason"),
     [
-        ({"value_id": "value.zero"}, "output 0 is value.normed"),
+        ({"value_id": "value.zero"}, "output 0 is `value.normed`"),
         ({"ordinal": 3}, "no output 3"),
         ({"axis": 5}, "no axis 5"),
         ({"axis": 1}, "axis 1 is 8 long"),
@@ -158,8 +158,8 @@ def test_a_reader_waits_for_the_writer() -> None:
     ]
     assert finding.location == f"{NODES}/3/values/1"
     assert finding.message == (
-        "Node node.residual reads value.attended, which node.attention writes, but does not wait "
-        "for it."
+        "Node `node.residual` reads `value.attended`, which `node.attention` writes, but does not "
+        "wait for it."
     )
     assert finding.judgment == "safety"
 

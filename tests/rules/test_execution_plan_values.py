@@ -14,6 +14,7 @@ from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.documents.bundle import Bundle
 from ferrum_verify.documents.node import PlanNode
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
+from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.reading.subject import Places, Subject
 from ferrum_verify.rules import value
@@ -81,8 +82,8 @@ def test_each_field_of_a_value_counts() -> None:
         ({"kind": "may_alias"}, "is must_alias, not may_alias"),
         ({"output_ordinal": 2}, "no output 2"),
         ({"input_ordinal": 7}, "no input 7"),
-        ({"input_value_id": "value.attended"}, "input 0 is value.hidden"),
-        ({"output_value_id": "value.mixed"}, "output 0 is value.residual"),
+        ({"input_value_id": "value.attended"}, "input 0 is `value.hidden`"),
+        ({"output_value_id": "value.mixed"}, "output 0 is `value.residual`"),
     ],
 )
 def test_false_aliases(edits: dict[str, Any], reason: str) -> None:
@@ -162,7 +163,7 @@ def test_rows_that_cannot_be_told_are_one_finding() -> None:
 @pytest.mark.parametrize(
     ("edits", "reason"),
     [
-        ({"producer_node_id": "node.mixer"}, "producer node.mixer"),
+        ({"producer_node_id": "node.mixer"}, "producer `node.mixer`"),
         ({"output_ordinal": 1}, "output 0, not 1"),
         ({"tensor/dimensions": [32]}, "another tensor"),
     ],
@@ -177,7 +178,7 @@ def test_retained_values_are_described_as_bound(edits: dict[str, Any], reason: s
 def test_a_retained_value_with_two_producers() -> None:
     document = edited({f"{NODES}/4/values/2/value_id": "value.logits"})
     found = {finding.rule: finding.message for finding in faults(document)}
-    assert "an output of 2 nodes: node.mixer, node.head" in found["value.retained-unproduced"]
+    assert "an output of 2 nodes: `node.mixer`, `node.head`" in found["value.retained-unproduced"]
 
 
 def test_a_retained_value_beside_another_output_is_kept() -> None:
@@ -216,7 +217,7 @@ def test_overlaps_are_those_that_comparing_all_pairs_finds(
         if _collide(ranges[left], ranges[right])
     }
     found = {
-        frozenset(index for index in range(len(ranges)) if f"value.{index} " in finding.message)
+        frozenset(index for index in range(len(ranges)) if f"`value.{index}` " in finding.message)
         for finding in value.check(_subject(ranges))
         if finding.rule == "value.overlap"
     }
@@ -272,7 +273,7 @@ def _subject(ranges: list[tuple[int, int, int, int]]) -> Subject:
         kind="execution-plan",
         places=Places(nodes="/nodes"),
         raw={},
-        nodes=(plan_node,),
+        order=HappensBefore((plan_node,)),
         plan_nodes=(plan_node,),
     )
 
@@ -311,7 +312,11 @@ def _subject_without_aliases(ranges: list[tuple[int, int, int, int]]) -> Subject
     )
     node = template[0].model_copy(update={"values": values})
     return Subject(
-        kind=subject.kind, places=subject.places, raw={}, nodes=(node,), plan_nodes=(node,)
+        kind=subject.kind,
+        places=subject.places,
+        raw={},
+        order=HappensBefore((node,)),
+        plan_nodes=(node,),
     )
 
 

@@ -38,7 +38,7 @@ EXPECTED: dict[str, set[str]] = {
     "resource_unknown": {"graph.unknown-resource"},
     "resources_unsorted": {"graph.resources-not-canonical"},
     "scratch_estimate_grown": {"contract.workspace-size"},
-    "scratch_identity_dropped": {"graph.workspace-missing"},
+    "scratch_identity_dropped": {"graph.workspaces-differ"},
     "selected_also_rejected": {"graph.selected-rejected"},
     "selection_reason_inconsistent": {"graph.selection-reason"},
     "state_effect_access": {"graph.state-effect-access"},

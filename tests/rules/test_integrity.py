@@ -27,7 +27,7 @@ def test_an_edited_payload_is_one_fault() -> None:
     document["plan"]["payload"]["quantization_formats"] = ["quantization.other"]
     [finding] = faults(document)
     assert finding.rule == "integrity.plan-hash"
-    assert "its plan_id repeats" in finding.message
+    assert "its `plan_id` repeats" in finding.message
     assert finding.expected != finding.actual == document["plan"]["plan_hash"]
 
 

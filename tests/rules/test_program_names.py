@@ -40,7 +40,7 @@ def test_each_name_means_one_thing(edits: dict[str, Any], place: str) -> None:
 def test_what_is_doubled_is_named() -> None:
     [finding] = faults(edited({"/weights/1/value_id": "value.cache"}, sample="program"))[:1]
     assert finding.message == (
-        "The value value.cache of the program is state state.cache and weight weight.norm."
+        "The value `value.cache` of the program is state `state.cache` and weight `weight.norm`."
     )
 
 

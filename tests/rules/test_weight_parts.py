@@ -50,7 +50,7 @@ def test_other_variants_are_left_as_they_are() -> None:
         ({f"{DENSE}/components/0/encoding/dense/element_type": "f16"}, "is f16 and stored as f32"),
         (
             {f"{NODES}/0/values/1/storage/components/0/component_id": "weight.other"},
-            "its storage has weight.other",
+            "its storage has `weight.other`",
         ),
         ({f"{PARTED}/components/1/component_id": "weight.head.left"}, "have one id"),
         ({f"{PARTED}/components/1/component_id": "weight.head.middle"}, "weight.head.right"),
@@ -60,7 +60,7 @@ def test_other_variants_are_left_as_they_are() -> None:
         ({f"{PARTS}/1/logical_offsets": [0, 0]}, "its parts 0 and 1 overlap"),
         (
             {f"{PARTS}/1/layout/dense/component_id": "weight.head.left"},
-            "leaves out weight.head.right",
+            "leaves out `weight.head.right`",
         ),
         ({PARTS: []}, "its parts have 0 of 256 elements"),
     ],
@@ -86,7 +86,7 @@ def test_a_weight_is_bound_alike_in_all_nodes() -> None:
     shared = edited({})["plan"]["payload"]["nodes"][0]["values"][1]
     other = shared | {"ordinal": 4, "weight": shared["weight"] | {"layout_id": "weight-layout.b"}}
     found = faults(edited({f"{NODES}/1/values/-": other}))
-    assert "binds weight weight.embedding otherwise than node node.embed" in " ".join(
+    assert "binds weight `weight.embedding` otherwise than node `node.embed`" in " ".join(
         finding.message for finding in found if finding.rule == "value.weight-format"
     )
 

@@ -9,13 +9,13 @@ from ferrum_verify.derive.reusable import capacity_shape
 from ferrum_verify.documents.memory_plan import Binding
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings.wording import pool_name
-from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sizes import describe
 from ferrum_verify.report.html.picture import exact
 
 if TYPE_CHECKING:
     from ferrum_verify.derive.bindings import BindingLayout
     from ferrum_verify.documents.memory_plan import DynamicPool, MemoryPlan
+    from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.reading.subject import Subject
     from ferrum_verify.report.html.picture import Names
 
@@ -25,9 +25,9 @@ def binding_arenas(subject: Subject, memory: MemoryPlan, names: Names) -> list[d
 
     Pools that the engine would refuse to compile are left out; the binding rules report them.
     """
-    if memory.reusable_execution is None or not subject.nodes:
+    order = subject.order
+    if memory.reusable_execution is None or order is None or not order.nodes:
         return []
-    order = HappensBefore(subject.nodes)
     arenas = []
     for pool in binding_pools(memory):
         if not _compiles(pool, memory, order):

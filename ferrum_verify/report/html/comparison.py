@@ -8,9 +8,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.counterexamples import SpanConstraint, SpanCounterexample
 from ferrum_verify.findings.wording import plural, printable
-from ferrum_verify.report.html.ticks import Row, Span, tick_rows
+from ferrum_verify.report.html.ticks import Row, tick_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 Effect = Literal["breaking", "undecided", "compatible", "identity"]
 EFFECTS: tuple[Effect, ...] = ("breaking", "undecided", "compatible", "identity")
 
-_IDENTITY = frozenset({"contract.identity-changed", "contract.span-restated"})
-_PRESENCE = frozenset({"contract.provider-removed", "contract.provider-added"})
+_IDENTITY = frozenset({"identity-changed", "span-restated"})
 _FACTS: dict[Effect, tuple[str, str]] = {
     "breaking": ("breaking change", "breaking changes"),
     "undecided": ("open question", "open questions"),
@@ -103,7 +102,14 @@ def effect_of(finding: Finding) -> Effect:
         return "undecided"
     if finding.severity == "error":
         return "breaking"
-    return "identity" if finding.rule in _IDENTITY else "compatible"
+    return "identity" if kind_of(finding) in _IDENTITY else "compatible"
+
+
+def kind_of(finding: Finding) -> str:
+    """The kind of change: the aspect of a compatible one, else the rule's own name."""
+    if finding.rule == "contract.compatible-change" and isinstance(finding.actual, dict):
+        return str(finding.actual["aspect"])
+    return finding.rule.partition(".")[2]
 
 
 def comparison_facts(findings: Sequence[Finding]) -> list[str]:
@@ -129,7 +135,7 @@ def catalog_view(
         change = Change(
             effect_of(finding),
             _words(finding),
-            printable(finding.message),
+            printable(finding.message.replace("`", "")),
             number if number in listed else None,
         )
         changes.setdefault(_owner(finding, place, comparison), []).append(change)
@@ -170,7 +176,7 @@ def _verdict(present: set[Effect]) -> tuple[str, str]:
 
 
 def _words(finding: Finding) -> str:
-    words = finding.rule.partition(".")[2].replace("-", " ")
+    words = kind_of(finding).replace("-", " ")
     shown = finding.counterexample
     if isinstance(shown, SpanCounterexample) and shown.tokens is not None:
         return f"{words}: {plural(shown.tokens, 'token')} refused"
@@ -178,7 +184,7 @@ def _words(finding: Finding) -> str:
 
 
 def _owner(finding: Finding, place: str, comparison: Comparison) -> Owner:
-    """Whose change a finding is, from where it points in HEAD; what is gone it names."""
+    """Whose change a finding is, from where it points in HEAD; what is gone says so."""
     steps = [
         step.replace("~1", "/").replace("~0", "~")
         for step in finding.location.removeprefix(place).split("/")[1:]
@@ -193,21 +199,9 @@ def _owner(finding: Finding, place: str, comparison: Comparison) -> Owner:
             return Owner(provider.provider_id, operation)
         case ["engine_providers", name, *_]:
             return Owner(name, "engine")
-    if finding.rule in _PRESENCE:
-        for owner, words in _named(comparison.base_catalog):
-            if f"{words} " in finding.message:
-                return owner
+    if len(finding.about) == 2:  # it is gone: its name and its role
+        return Owner(*finding.about)
     return Owner("catalog", "as a whole")
-
-
-def _named(catalog: CapabilityCatalog) -> Iterator[tuple[Owner, str]]:
-    """Everything that can be gone, and what a message calls it."""
-    for operation in catalog.operations:
-        yield Owner(operation, "operation"), f"the operation {operation}"
-    for owner in _providers(catalog):
-        yield owner, f"provider {owner.name} of {owner.role}"
-    for name in catalog.engine_providers:
-        yield Owner(name, "engine"), f"engine provider {name}"
 
 
 def _providers(catalog: CapabilityCatalog) -> Iterator[Owner]:
@@ -240,11 +234,11 @@ def checkpoint_view(comparison: Comparison) -> CheckpointView | None:
     return CheckpointView(facts, tick_rows(rows, max(smallest)) if smallest else None)
 
 
-def _span(side: Mapping[str, Any], name: str) -> Span | None:
+def _span(side: Mapping[str, Any], name: str) -> SpanConstraint | None:
     if not side["supported"]:
         return None
     span = side["boundaries"][name]
-    return Span(span["minimum_tokens"], span["alignment"])
+    return SpanConstraint(span["minimum_tokens"], span["alignment"])
 
 
 def _fact(side: Mapping[str, Any], key: str) -> str:

@@ -109,8 +109,7 @@ def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGrou
 
 def _view(number: int, finding: Finding, drawn: Drawn | None) -> FindingView:
     counterexample = finding.counterexample
-    # A plan's checkpoints under two catalogs stand in a table of their own.
-    has_table = isinstance(finding.expected, dict) and "supported" in finding.expected
+    expected, actual = _beside_table(finding)
     return FindingView(
         number=number,
         rule=finding.rule,
@@ -118,8 +117,8 @@ def _view(number: int, finding: Finding, drawn: Drawn | None) -> FindingView:
         judgment=finding.judgment,
         message=message_pieces(finding.message, drawn),
         location=printable(finding.location),
-        expected=None if has_table else _value(finding.expected),
-        actual=None if has_table else _value(finding.actual),
+        expected=_value(expected),
+        actual=_value(actual),
         place=_place(finding, drawn),
         counterexample=None
         if counterexample is None
@@ -156,6 +155,15 @@ def _place(finding: Finding, drawn: Drawn | None) -> Place | None:
     if place is not None and place.view == "bucket" and not drawn.with_arenas:
         return None
     return place
+
+
+def _beside_table(finding: Finding) -> tuple[Any, Any]:
+    """What was expected and found; a plan's checkpoints stand in a table of their own instead."""
+    expected, actual = finding.expected, finding.actual
+    facts = expected.get("value", expected) if isinstance(expected, dict) else None
+    if not isinstance(facts, dict) or "supported" not in facts:
+        return expected, actual
+    return None, {"aspect": actual["aspect"]} if "aspect" in actual else None
 
 
 def _value(value: Any) -> str | None:

@@ -37,6 +37,7 @@ from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped
 from ferrum_verify.report.html.picture import names_of, picture
 from ferrum_verify.report.html.sharing import PoolRow, pool_rows, saved_in_all
 from ferrum_verify.report.html.slots import SlotRow, slot_rows
+from ferrum_verify.report.tally import claim_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -242,17 +243,7 @@ def _facts(document: DocumentReport, error: str = "error") -> list[str]:
 
 
 def _claims(document: DocumentReport) -> list[str]:
-    claims = document.obligations
-    if claims is None:
-        return []
-    return [
-        f"{plural(claims.proved, 'claim')} proved",
-        *(
-            f"{count:,} {outcome}"
-            for outcome, count in (("refuted", claims.refuted), ("undecided", claims.undecided))
-            if count
-        ),
-    ]
+    return [] if document.obligations is None else claim_counts(document.obligations)
 
 
 def _counterexamples(families: Sequence[FamilyGroup]) -> list[dict[str, Any]]:

@@ -9,26 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.documents.demand import (
-    ActualSequences,
-    Affine,
-    BoundedShapeBuckets,
-    Fixed,
-    Pages,
-    Tokens,
-)
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.findings.wording import plural, pool_name, printable
+from ferrum_verify.documents.terms import Staircase
+from ferrum_verify.findings.wording import plural, pool_name, printable, short_pool
 from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sharing import explain_clash, slot_safety
-from ferrum_verify.plan.sizes import UNIT, maximal_shape, request_bytes
+from ferrum_verify.plan.sizes import maximum_bytes, minimum_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ferrum_verify.counterexamples import Execution
-    from ferrum_verify.documents.demand import Demand
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan
+    from ferrum_verify.documents.terms import Terms
     from ferrum_verify.reading.subject import Subject
 
 MAXIMUM_HAZARDS = 200
@@ -45,30 +38,34 @@ def exact(number: int) -> int | str:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Where each node and resource stands in the lists that the page's script reads.
+    """Where each node, resource and pool stands in the lists that the page's script reads.
 
-    ``users`` has for each resource the positions of the nodes that list it, ascending.
+    ``users`` has for each resource the positions of the nodes that list it, ascending. Pools
+    are known by their ids, and by those as messages shorten them.
     """
 
     nodes: dict[str, int]
     resources: dict[str, int]
     users: dict[str, list[int]]
+    pools: dict[str, int]
 
 
 def names_of(subject: Subject, memory: MemoryPlan) -> Names:
-    """The positions of all nodes and resources: dynamic ones first, then static ones."""
-    order = HappensBefore(subject.nodes or ())
+    """The positions of all nodes, pools and resources: dynamic ones first, then static ones."""
+    order = subject.order or HappensBefore(())
     resources: dict[str, int] = {}
     for row in memory.dynamic_descriptors:
         resources.setdefault(row.base_resource_id, len(resources))
     for allocation in memory.static_allocations:
         resources.setdefault(allocation.resource_id, len(resources))
-    return Names(order.position, resources, order.users)
+    pools = {pool.pool_id: index for index, pool in enumerate(memory.dynamic_pools)}
+    pools |= {short_pool(pool_id): index for pool_id, index in pools.items()}
+    return Names(order.position, resources, order.users, pools)
 
 
 def picture(subject: Subject, memory: MemoryPlan, names: Names, execution: Execution) -> Any:
     """Nodes, resources and the groups of rows that the timeline draws."""
-    order = HappensBefore(subject.nodes or ())
+    order = subject.order or HappensBefore(())
     return {
         "execution": execution,
         "nodes": [
@@ -106,7 +103,7 @@ def _resources(memory: MemoryPlan, names: Names) -> list[dict[str, Any]]:
             "name": printable(name),
             "life": descriptor.lifetime,
             "holds": f"{descriptor.usage} {descriptor.element_type}",
-            "demand": demand_text(descriptor.demand),
+            "demand": demand_text(descriptor.demand.terms),
             "pool": pools.get(descriptor.pool_id),
             "users": names.users.get(name, []),
         } | _sizes(descriptor)
@@ -128,33 +125,27 @@ def _resources(memory: MemoryPlan, names: Names) -> list[dict[str, Any]]:
 def _sizes(descriptor: DynamicDescriptor) -> dict[str, int | str]:
     try:
         return {
-            "least": exact(request_bytes(descriptor, UNIT)),
-            "most": exact(request_bytes(descriptor, maximal_shape(descriptor.demand))),
+            "least": exact(minimum_bytes(descriptor)),
+            "most": exact(maximum_bytes(descriptor)),
         }
-    except (SizeError, IndexError):
+    except SizeError:
         return {}  # the descriptor's own finding says why it has no size
 
 
-def demand_text(demand: Demand) -> str:
-    """A demand form in words."""
-    match demand:
-        case Fixed(bytes=size):
-            return f"{size:,} bytes at every shape"
-        case ActualSequences(bytes_per_sequence=size, maximum_sequences=most):
-            return f"{size:,} bytes for each of at most {plural(most, 'sequence')}"
-        case Tokens(bytes_per_token=size, maximum_tokens=most):
-            return f"{size:,} bytes for each of at most {plural(most, 'token')}"
-        case Pages(bytes_per_page=size, maximum_pages=most):
-            return f"{size:,} bytes for each of at most {plural(most, 'page')}"
-        case Affine():
-            return (
-                f"{demand.fixed_bytes:,} bytes, and {demand.bytes_per_sequence:,} for each of at "
-                f"most {plural(demand.maximum_sequences, 'sequence')}, and "
-                f"{demand.bytes_per_token:,} for each of at most "
-                f"{plural(demand.maximum_tokens, 'token')}"
-            )
-        case BoundedShapeBuckets(buckets=buckets):
-            return f"by the first of {plural(len(buckets), 'shape bucket')} that covers the shape"
+def demand_text(terms: Terms) -> str:
+    """A demand in words."""
+    if isinstance(terms, Staircase):
+        count = plural(len(terms.steps), "shape bucket")
+        return f"by the first of {count} that covers the shape"
+    if not terms.parts:
+        return f"{terms.fixed:,} bytes at every shape"
+    parts = [
+        (f"{each:,}", f"for each of at most {plural(most, counted[:-1])}")
+        for counted, each, most in terms.parts
+    ]
+    if len(parts) == 1:
+        return " bytes ".join(parts[0])
+    return ", and ".join([f"{terms.fixed:,} bytes", *(" ".join(part) for part in parts)])
 
 
 def _pool_group(

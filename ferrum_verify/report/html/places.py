@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ferrum_verify.documents.memory_plan import MemoryPlan
+    from ferrum_verify.documents.memory_plan import DynamicPool, MemoryPlan
     from ferrum_verify.reading.subject import Subject
     from ferrum_verify.report.html.picture import Names
 
@@ -61,38 +61,44 @@ class Place(NamedTuple):
 
 def place_of(location: str, subject: Subject, memory: MemoryPlan, names: Names) -> Place | None:
     """The place that a JSON pointer into the document is about; None where nothing is drawn."""
-    if not location:
-        return None
     nodes = _steps(location, subject.places.nodes)
     if nodes and subject.nodes is not None and _within(nodes[0], len(subject.nodes)):
         return _node(names, subject.nodes[int(nodes[0])].id)
-    steps = _steps(location, subject.places.memory)
-    if not steps:
-        return None
-    if steps[0] in _TOTALS:
-        return Place("capacity", "", "in the capacity")
-    if len(steps) < 2:
-        return None
-    table, row = steps[0], steps[1]
-    if table == "dynamic_descriptors" and _within(row, len(memory.dynamic_descriptors)):
-        return _resource(names, memory.dynamic_descriptors[int(row)].base_resource_id)
-    if table == "static_allocations" and _within(row, len(memory.static_allocations)):
-        return _resource(names, memory.static_allocations[int(row)].resource_id)
-    if table == "dynamic_pools" and _within(row, len(memory.dynamic_pools)):
-        slots = memory.dynamic_pools[int(row)].step_resource_slots
-        if len(steps) > 3 and steps[2] == "step_resource_slots" and _within(steps[3], len(slots)):
-            return Place("slot", f"{int(row)}.{int(steps[3])}", "in the timeline")
-        return Place("pool", row, "among the pools")
-    if table == "reusable_execution" and len(steps) > 2 and row == "buckets":
-        return Place("bucket", steps[2], "in the binding arenas")
+    return _place_in_memory(_steps(location, subject.places.memory), memory, names)
+
+
+def _place_in_memory(steps: list[str], memory: MemoryPlan, names: Names) -> Place | None:
+    descriptors, allocations = memory.dynamic_descriptors, memory.static_allocations
+    match steps:
+        case [total, *_] if total in _TOTALS:
+            return Place("capacity", "", "in the capacity")
+        case ["dynamic_descriptors", row, *_] if _within(row, len(descriptors)):
+            return _resource(names, descriptors[int(row)].base_resource_id)
+        case ["static_allocations", row, *_] if _within(row, len(allocations)):
+            return _resource(names, allocations[int(row)].resource_id)
+        case ["dynamic_pools", row, *below] if _within(row, len(memory.dynamic_pools)):
+            return _place_in_pool(row, below, memory.dynamic_pools[int(row)])
+        case ["reusable_execution", "buckets", bucket, *_]:
+            return Place("bucket", bucket, "in the binding arenas")
     return None
 
 
+def _place_in_pool(row: str, below: list[str], pool: DynamicPool) -> Place:
+    match below:
+        case ["step_resource_slots", slot, *_] if _within(slot, len(pool.step_resource_slots)):
+            return Place("slot", f"{int(row)}.{int(slot)}", "in the timeline")
+    return Place("pool", row, "among the pools")
+
+
 def named_place(name: str, names: Names) -> Place | None:
-    """The place of a node or resource of that name."""
+    """The place of a resource, node or pool of that name, or of a total of the plan."""
     if name in names.resources:
         return _resource(names, name)
-    return _node(names, name) if name in names.nodes else None
+    if name in names.nodes:
+        return _node(names, name)
+    if name in names.pools:
+        return Place("pool", str(names.pools[name]), "among the pools")
+    return Place("capacity", "", "in the capacity") if name in _TOTALS else None
 
 
 def _resource(names: Names, name: str) -> Place:

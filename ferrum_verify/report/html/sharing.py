@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings.wording import byte_count, pool_name
-from ferrum_verify.plan.sizes import maximal_shape, request_bytes
+from ferrum_verify.plan.sizes import maximum_bytes
 from ferrum_verify.report.pools import pool_summaries
 
 if TYPE_CHECKING:
@@ -89,9 +89,6 @@ def _apart(pool: DynamicPool, descriptors: dict[str, DynamicDescriptor]) -> int:
     members = [resource for slot in pool.step_resource_slots for resource in slot.resource_ids]
     members += {resource for row in pool.invocation_liveness for resource in row.resource_ids}
     try:
-        return sum(
-            request_bytes(descriptors[name], maximal_shape(descriptors[name].demand))
-            for name in members
-        )
-    except (SizeError, IndexError, KeyError):
+        return sum(maximum_bytes(descriptors[name]) for name in members)
+    except (SizeError, KeyError):
         return 0

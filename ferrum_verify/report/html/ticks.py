@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ferrum_verify.documents.primitives import U64_MAX
@@ -11,28 +10,11 @@ from ferrum_verify.report.html.picture import exact
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ferrum_verify.counterexamples import SpanCounterexample
+    from ferrum_verify.counterexamples import SpanConstraint, SpanCounterexample
 
 BEFORE, AFTER, FARTHEST = 24, 8, 128
 """How much is drawn before and after a count, in ticks of the finer row, and how far it may reach
 to begin at zero, or to show the next tick of the coarser row."""
-
-_NAMED = re.compile(r"([\d,]+) or more tokens, by ([\d,]+)")
-
-
-class Span(NamedTuple):
-    """A count is legal when it is at least the minimum and a multiple of the alignment."""
-
-    minimum: int
-    alignment: int
-
-    def permits(self, tokens: int) -> bool:
-        """Whether a count is legal."""
-        return tokens >= self.minimum and tokens % self.alignment == 0
-
-    def first_from(self, tokens: int) -> int:
-        """The first legal count that is no less than ``tokens``."""
-        return -(-max(tokens, self.minimum) // self.alignment) * self.alignment
 
 
 class Row(NamedTuple):
@@ -42,8 +24,8 @@ class Row(NamedTuple):
     """
 
     label: str
-    prefix: Span | None
-    suffix: Span | None = None
+    prefix: SpanConstraint | None
+    suffix: SpanConstraint | None = None
 
     def permits(self, tokens: int, prompt: int | None) -> bool:
         """Whether the boundary is legal; without a prompt, whether some prompt has it."""
@@ -54,14 +36,11 @@ class Row(NamedTuple):
 
 def span_ticks(counterexample: SpanCounterexample) -> dict[str, Any]:
     """A span counterexample of two catalogs as rows; others are not drawn."""
-    rows = []
-    for name in (counterexample.permitted_by, counterexample.refused_by):
-        spans = [Span(_number(least), _number(by)) for least, by in _NAMED.findall(name)]
-        if not spans:
-            return {"kind": "span"}
-        rows.append(Row(name.partition(" (")[0], *spans[:2]))
-    if {row.label for row in rows} != {"BASE", "HEAD"}:
+    parties = (counterexample.permitted, counterexample.refused)
+    if {party.by for party in parties} != {"base", "head"}:
         return {"kind": "span"}
+    # A count of tokens alone is drawn in the same way on both sides of a boundary.
+    rows = [Row(party.by.upper(), party.prefix or party.suffix, party.suffix) for party in parties]
     # The one that permits comes first in a counterexample, and BASE first in a picture.
     rows.sort(key=lambda row: row.label != "BASE")
     at = counterexample.tokens
@@ -121,7 +100,3 @@ def _beyond(row: Row, high: int) -> int | str | None:
         return None
     following = row.prefix.first_from(high + 1)
     return exact(following) if following <= U64_MAX else None
-
-
-def _number(text: str) -> int:
-    return int(text.replace(",", ""))

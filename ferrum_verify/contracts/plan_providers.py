@@ -1,0 +1,131 @@
+"""What HEAD refuses of a plan's providers that BASE accepts, once for each provider."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ferrum_verify.contracts.examples import ATTENTION, OPERATION, with_plan
+from ferrum_verify.contracts.names import code, codes
+from ferrum_verify.contracts.providers import ProviderPair, providers_by_id
+from ferrum_verify.contracts.selectability import new_plan_obstacles
+from ferrum_verify.findings import Rule, pointer
+from ferrum_verify.plan.resource_rows import ResourceRows
+from ferrum_verify.rules import catalog_provenance, selection_provenance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ferrum_verify.contracts.sources import PlanSource
+    from ferrum_verify.documents.catalog import CapabilityCatalog
+    from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.subject import Subject
+
+_SOURCE = "docs/format.md, «Provider contracts»"
+
+
+def refused_by_head(plan: PlanSource, before: Subject, after: Subject) -> Iterator[Finding]:
+    """What the catalog's rules say of the plan rebuilt on HEAD, and not on BASE."""
+    rows = ResourceRows(plan.memory, plan.subject.places.memory)
+    assert before.catalog is not None
+    assert after.catalog is not None
+    known = {
+        (each.rule, each.location)
+        for each in catalog_provenance.check(before, before.catalog, rows)
+    }
+    groups: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in catalog_provenance.check(after, after.catalog, rows):
+        if (finding.rule, finding.location) in known:
+            continue
+        if finding.rule == selection_provenance.WEIGHT_FORMAT.id:
+            continue  # the format that HEAD dropped has a finding of its own
+        node = _node_at(plan, finding.location)
+        if node is None:
+            key = (finding.rule, finding.location, "")
+        else:
+            key = (finding.rule, node.operation_id, node.selection.selected_provider)
+        groups.setdefault(key, []).append(finding)
+    for alike in groups.values():
+        nodes = [node.id for each in alike if (node := _node_at(plan, each.location)) is not None]
+        others = [name for name in nodes[1:] if name != nodes[0]]
+        more = f" So it is with {codes(others)}." if others else ""
+        yield replace(alike[0], message=f"Under HEAD: {alike[0].message}{more}")
+
+
+def _node_at(plan: PlanSource, location: str) -> PlanNode | None:
+    prefix = f"{plan.subject.places.nodes}/"
+    if not location.startswith(prefix):
+        return None
+    return plan.nodes[int(location.removeprefix(prefix).partition("/")[0])]
+
+
+PROVIDER_REFUSED = Rule(
+    id="contract.plan-provider-refused",
+    summary="A plan's provider that can be selected under BASE can be under HEAD.",
+    why="The plan cannot be rebuilt as it is; the engine would select another provider, or none.",
+    fix="Make the provider meet what the device and the operation require, or rebuild the plan "
+    "on another provider.",
+    source=_SOURCE,
+    example=with_plan(
+        {f"/catalog{OPERATION}/provider/minimum_version/minor": 1},
+        "contract.no-longer-selectable",
+    ),
+)
+FORMAT_REFUSED = Rule(
+    id="contract.plan-format-refused",
+    summary="A plan's provider accepts under HEAD the formats of its weights that it accepts under "
+    "BASE.",
+    why="The provider cannot read the weights.",
+    fix="Keep the format, or convert the weights and rebuild the plan.",
+    source=_SOURCE,
+    example=with_plan(
+        {f"/catalog{ATTENTION}/accepted_weight_formats": []}, "contract.format-dropped"
+    ),
+)
+
+
+def provider_findings(
+    plan: PlanSource, base: CapabilityCatalog, head: CapabilityCatalog
+) -> Iterator[Finding]:
+    """Of each selected provider: what keeps it from being selected, and formats it lost."""
+    selected: dict[tuple[str, str], list[int]] = {}
+    for index, node in enumerate(plan.nodes):
+        key = (node.operation_id, node.selection.selected_provider)
+        selected.setdefault(key, []).append(index)
+    for (operation_id, provider_id), indices in selected.items():
+        before = providers_by_id(base, operation_id).get(provider_id)
+        after = providers_by_id(head, operation_id).get(provider_id)
+        if before is None or after is None:
+            continue
+        pair = ProviderPair(operation_id, before.provider, after.provider, "")
+        nodes = [plan.nodes[index] for index in indices]
+        names = codes(node.id for node in nodes)
+        place = pointer(plan.subject.places.nodes, indices[0])
+        if obstacles := new_plan_obstacles(pair, base, head):
+            yield PROVIDER_REFUSED.finding(
+                f"Under HEAD, {code(provider_id)} can no longer be selected for {names}: "
+                f"{'; '.join(obstacles)}.",
+                pointer(place, "selection", "selected_provider"),
+            )
+        if lost := list(_lost_formats(nodes, plan.header.quantization_formats, pair)):
+            reads = "reads" if len(nodes) == 1 else "read"
+            yield FORMAT_REFUSED.finding(
+                f"Under HEAD, {code(provider_id)} does not accept {', '.join(map(code, lost))}, "
+                f"which {names} {reads}.",
+                place,
+            )
+
+
+def _lost_formats(
+    nodes: Sequence[PlanNode], quantization: Sequence[str], pair: ProviderPair
+) -> Iterator[str]:
+    weights = [each.weight for node in nodes for each in node.values if each.weight is not None]
+    if not weights:
+        return
+    for used, field in (
+        ([weight.format_id for weight in weights], "accepted_weight_formats"),
+        (quantization, "accepted_quantization_formats"),
+    ):
+        was, now = getattr(pair.base, field), getattr(pair.head, field)
+        yield from (name for name in dict.fromkeys(used) if name in was and name not in now)

@@ -1,0 +1,216 @@
+"""The slots of a pool as they are written: their members, kinds and order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ferrum_verify.derive.slots import is_transient_activation
+from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap
+from ferrum_verify.findings.wording import short_pool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferrum_verify.documents.memory_plan import (
+        DynamicDescriptor,
+        DynamicPool,
+        StepSlot,
+    )
+    from ferrum_verify.rules.facts import Facts
+
+STRUCTURE = "seed 000, `validate_dynamic_pools_structure`"
+POOLS = "docs/format.md, «Pools»"
+NOT_CANONICAL = Rule(
+    id="slot.not-canonical",
+    summary="A pool's slots ascend by their id lists, and the ids in a slot ascend.",
+    why="The plan's hash covers the order; the same slots in another order are another plan.",
+    fix="Sort the ids in each slot, then the slots.",
+    source=POOLS,
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/0/step_resource_slots/0": Swap(
+                "/memory/dynamic_pools/0/step_resource_slots/1"
+            )
+        },
+    ),
+)
+REPEATED = Rule(
+    id="slot.repeated-member",
+    summary="A Step resource is in one slot, once.",
+    why="With two slots it is open which bytes a node is given.",
+    fix="Remove the resource from all slots but one.",
+    source=POOLS,
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/0/step_resource_slots/-": {
+                "kind": "dedicated",
+                "resource_ids": ["act/query"],
+            }
+        },
+    ),
+)
+FOREIGN = Rule(
+    id="slot.foreign-member",
+    summary="A slot's members are Step resources of its own pool.",
+    why="Bytes of another lifetime or pool would be overwritten within the step.",
+    fix="Remove the resource from the slot.",
+    source=STRUCTURE,
+    judgment="safety",
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/0/step_resource_slots/-": {
+                "kind": "dedicated",
+                "resource_ids": ["input/tokens"],
+            }
+        },
+    ),
+)
+MISSING = Rule(
+    id="slot.missing-member",
+    summary="Every Step resource of a pool is in one of its slots.",
+    why="A resource without a slot has no bytes when its first node runs.",
+    fix="Give the resource a slot.",
+    source=STRUCTURE,
+    judgment="safety",
+    example=Example("fragment", {"/memory/dynamic_pools/0/step_resource_slots/3": DELETE}),
+)
+
+
+def check_structure(
+    facts: Facts, pool: DynamicPool, members: dict[str, DynamicDescriptor], at: str
+) -> Iterator[Finding]:
+    """Whether the slots of a pool hold its Step resources, ``members``, each once and in order."""
+    name = f"pool `{short_pool(pool.pool_id)}`"
+    listed = Counter(
+        resource for slot in pool.step_resource_slots for resource in slot.resource_ids
+    )
+    for resource in members:
+        if resource not in listed and resource not in facts.faulty:
+            yield MISSING.finding(
+                f"step resource `{resource}` is in no slot of {name}", f"{at}/step_resource_slots"
+            )
+    ordered = all(
+        left.resource_ids < right.resource_ids
+        for left, right in zip(pool.step_resource_slots, pool.step_resource_slots[1:], strict=False)
+    )
+    told: set[str] = set()
+    for index, slot in enumerate(pool.step_resource_slots):
+        here = f"{at}/step_resource_slots/{index}"
+        for resource in slot.resource_ids:
+            if resource in members and listed[resource] == 1:
+                continue
+            if resource in told or resource in facts.faulty:
+                continue
+            told.add(resource)
+            if resource not in members:
+                yield FOREIGN.finding(
+                    f"slot {index} of {name} has `{resource}`, which is no step resource of the "
+                    "pool",
+                    f"{here}/resource_ids",
+                )
+            else:
+                yield REPEATED.finding(
+                    f"step resource `{resource}` stands {listed[resource]} times in the slots of "
+                    f"{name}",
+                    f"{here}/resource_ids",
+                )
+        sole = [resource for resource in slot.resource_ids if listed[resource] == 1]
+        yield from _check_slot(facts, slot, sole, members, name=f"slot {index} of {name}", at=here)
+    if not ordered and not told:
+        yield NOT_CANONICAL.finding(
+            f"the slots of {name} do not ascend by their resource ids", f"{at}/step_resource_slots"
+        )
+
+
+KIND = Rule(
+    id="slot.kind",
+    summary="A slot of one member is dedicated, a slot of several an ordered wave.",
+    why="The runtime reuses the bytes within a step only for an ordered wave.",
+    fix="Set `kind` by the number of members; remove a slot without members.",
+    source=POOLS,
+    example=Example(
+        "fragment", {"/memory/dynamic_pools/0/step_resource_slots/0/kind": "dedicated"}
+    ),
+)
+NOT_TRANSIENT = Rule(
+    id="slot.not-transient",
+    summary="Only token-scaled activation values share a slot.",
+    why="Anything else may be read outside the interval between its first and last user.",
+    fix="Give the resource a dedicated slot.",
+    source="seed 000, `is_reusable_step_activation`",
+    judgment="safety",
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/0/step_resource_slots/2": {
+                "kind": "ordered_single_fence_step_wave",
+                "resource_ids": ["act/mask", "act/output"],
+            },
+            "/memory/dynamic_pools/0/step_resource_slots/1": {
+                "kind": "dedicated",
+                "resource_ids": ["act/key"],
+            },
+        },
+    ),
+)
+
+DERIVE = "seed 000, `derive_pool_step_slots`"
+RETAINED_SHARED = Rule(
+    id="slot.retained-shared",
+    summary="A retained completion resource has a slot of its own.",
+    why="It is read after the terminal fence, when a later member has already overwritten it.",
+    fix="Give the resource a dedicated slot.",
+    source=DERIVE,
+    judgment="safety",
+    example=Example("fragment", {"/retained_completion_resources": ["act/output"]}),
+)
+
+
+def _check_slot(
+    facts: Facts,
+    slot: StepSlot,
+    sole: list[str],
+    members: dict[str, DynamicDescriptor],
+    *,
+    name: str,
+    at: str,
+) -> Iterator[Finding]:
+    count = len(slot.resource_ids)
+    wanted = "dedicated" if count == 1 else "ordered_single_fence_step_wave"
+    if count == 0:
+        yield KIND.finding(f"{name} has no member", f"{at}/resource_ids")
+    elif slot.kind != wanted:
+        yield KIND.finding(
+            f"{name} is {slot.kind}, but has {count:,} member{'s' if count > 1 else ''}",
+            f"{at}/kind",
+            expected=wanted,
+            actual=slot.kind,
+        )
+    if len(sole) < 2:
+        return
+    if any(
+        left > right for left, right in zip(slot.resource_ids, slot.resource_ids[1:], strict=False)
+    ):
+        yield NOT_CANONICAL.finding(
+            f"the members of {name} do not ascend by id", f"{at}/resource_ids"
+        )
+    for index, resource in enumerate(slot.resource_ids):
+        member = members.get(resource)
+        if member is None:
+            continue
+        if resource not in facts.faulty and not is_transient_activation(member):
+            yield NOT_TRANSIENT.finding(
+                f"{name} shares the bytes of `{resource}`, which is no token-scaled activation "
+                f"value (usage {member.usage}, demand {member.demand.tag})",
+                f"{at}/resource_ids/{index}",
+            )
+        elif resource in facts.subject.retained:
+            yield RETAINED_SHARED.finding(
+                f"{name} shares the bytes of `{resource}`, which is read after the terminal fence",
+                f"{at}/resource_ids/{index}",
+                about=(resource,),
+            )

@@ -1,0 +1,60 @@
+"""Every rule's example breaks that rule, and no other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferrum_verify.auditing.audit import audit
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.catalogue.samples import sample
+from tests.examples import WITH_EXAMPLE, report_of_rule
+
+if TYPE_CHECKING:
+    from ferrum_verify.findings import Rule
+
+TOP = Path(__file__).parents[2]
+
+# What no edit of a sample can show, and where it is tested instead.
+WITHOUT_EXAMPLE: dict[str, str] = {
+    "wire.duplicate-key": "tests/reading/test_json_text.py",
+    "wire.unreadable-file": "tests/reading/test_load.py",
+    "wire.malformed-binding": "tests/reading/test_checkpoint_wire.py",
+    "graph.too-many-nodes": "tests/rules/test_limits.py",
+    "slot.many-hazards": "tests/rules/test_limits.py",
+    "liveness.too-many-references": "tests/rules/test_limits.py",
+    "integrity.keys-sorted": "tests/rules/test_integrity.py",
+    "binding.arena": "tests/prove/test_claims.py",
+    "binding.arena-overflow": "tests/derive/test_bindings.py",
+    "integrity.proof-undecided": "tests/auditing/test_proofs.py",
+    "integrity.proof-vacuous": "tests/auditing/test_proofs.py",
+    "integrity.proof-disagreement": "tests/auditing/test_proofs.py",
+}
+
+
+@pytest.mark.parametrize("rule", WITH_EXAMPLE, ids=lambda rule: rule.id)
+def test_example_breaks_its_rule_alone(rule: Rule) -> None:
+    example = rule.example
+    assert example is not None
+    report = report_of_rule(rule.id)
+    told = {finding.rule for finding in report.findings if finding.severity != "note"}
+    if rule.severity == "note":
+        told |= {finding.rule for finding in report.findings if finding.rule == rule.id}
+    messages = json.dumps([(f.rule, f.location, f.message) for f in report.findings], indent=1)
+    assert told == {rule.id, *example.also}, messages
+
+
+@pytest.mark.parametrize("name", ["problem", "fragment", "bundle", "program", "catalog", "policy"])
+def test_samples_are_sound(name: str) -> None:
+    report = audit(sample(name), prove=False)
+    assert report.verdict == "verified"
+    assert [f for f in report.findings if f.severity != "note"] == []
+
+
+def test_every_rule_has_an_example_or_a_test() -> None:
+    without = {rule.id for rule in catalogue().values() if rule.example is None}
+    assert without == set(WITHOUT_EXAMPLE)
+    assert [file for file in WITHOUT_EXAMPLE.values() if not (TOP / file).exists()] == []

@@ -1,0 +1,126 @@
+"""Solving: what is proved, what is refuted, what is about nothing, and one answer a formula."""
+
+from __future__ import annotations
+
+import pytest
+import z3
+
+from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.limits import Limits
+from ferrum_verify.prove.bindings import neighbours_are_apart
+from ferrum_verify.prove.claims import claims_of, plan_of
+from ferrum_verify.prove.obligation import (
+    Formula,
+    Obligation,
+    Proved,
+    Refuted,
+    Statement,
+    Undecided,
+    Vacuous,
+    formula,
+)
+from ferrum_verify.prove.prover import prove
+from ferrum_verify.prove.solving import Session, smt2
+from ferrum_verify.reading.parse import subject_of
+from ferrum_verify.rules.proof import UNDECIDED
+
+
+def at_most(low: int, high: int, limit: int) -> Statement:
+    """Whatever lies from ``low`` to ``high`` is at most the limit."""
+    number = z3.Int("number")
+    return Statement("QF_LIA", number <= limit, (number >= low, number <= high), least=(number,))
+
+
+def with_example(low: int, high: int, limit: int, example: int) -> Statement:
+    stated = at_most(low, high, limit)
+    number = z3.Int("number")
+    return Statement(
+        stated.logic, stated.goal, stated.given, example=((number, z3.IntVal(example)),)
+    )
+
+
+def claim(stated: Formula) -> Obligation:
+    return Obligation(
+        id="claim", claim="It holds.", names=(), rule=UNDECIDED, location="", formula=stated
+    )
+
+
+def test_what_is_given_can_be_met_or_the_claim_is_vacuous() -> None:
+    session = Session()
+    assert session.decide(claim(formula(at_most, 1, 5, 5))) == Proved()
+    assert session.decide(claim(formula(at_most, 1, 5, 3))) == Refuted((4,))
+    # From 5 to 1 there is nothing: whatever is claimed of it holds, and so does its opposite.
+    assert session.decide(claim(formula(at_most, 5, 1, 5))) == Vacuous()
+    assert session.decide(claim(formula(at_most, 5, 1, 0))) == Vacuous()
+
+
+@pytest.mark.parametrize(("example", "asked"), [(2, 1), (7, 2)])
+def test_an_example_is_checked_and_never_believed(
+    example: int, asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks: list[z3.Solver] = []
+    check = Session._check
+
+    def counted(session: Session, solver: z3.Solver, ends: float) -> z3.CheckSatResult:
+        asks.append(solver)
+        return check(session, solver, ends)
+
+    monkeypatch.setattr(Session, "_check", counted)
+    session = Session()
+    assert session.decide(claim(formula(with_example, 1, 5, 5, example))) == Proved()
+    assert len(asks) == asked
+    assert session.decide(claim(formula(with_example, 5, 1, 5, example))) == Vacuous()
+
+
+def test_a_claim_whose_premises_stay_open_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([z3.unsat, z3.unknown])
+    monkeypatch.setattr(Session, "_check", lambda *_: next(answers))
+    assert isinstance(Session().decide(claim(formula(at_most, 1, 5, 5))), Undecided)
+
+
+def test_equal_formulas_are_decided_once() -> None:
+    session = Session()
+    for _ in range(3):
+        session.decide(claim(formula(at_most, 1, 5, 5)))
+        session.decide(claim(formula(at_most, 1, 5, 3)))
+    assert session.formulas == 2
+
+
+def test_a_formula_is_nothing_but_a_function_and_its_arguments() -> None:
+    limit = 5
+
+    def sees_more(low: int) -> Statement:
+        return at_most(low, 5, limit)
+
+    with pytest.raises(TypeError, match="sees more than its arguments"):
+        formula(sees_more, 1)
+    assert formula(at_most, 1, 5, 5) == formula(at_most, 1, 5, 5)
+    assert formula(at_most, 1, 5, 5) != formula(at_most, 1, 5, 4)
+
+
+@pytest.mark.parametrize("execution", ["in-order", "fenced", "concurrent"])
+def test_every_example_of_a_plan_meets_what_is_given(execution: object) -> None:
+    """Where an example did not, each claim would be put to the solver twice."""
+    subject, _ = subject_of(sample("fragment"))
+    assert subject is not None
+    plan = plan_of(subject, execution, ordered=True)  # type: ignore[arg-type]
+    assert plan is not None
+    for verdict in prove(claims_of(plan), Limits(), lambda _: True).verdicts:
+        stated = verdict.obligation.formula.statement()
+        if stated.example:
+            given = z3.substitute(z3.And(stated.given), *stated.example)
+            assert z3.is_true(z3.simplify(given)), verdict.obligation.id
+
+
+def test_a_script_is_the_same_whatever_was_made_before() -> None:
+    stated = claim(formula(neighbours_are_apart, ((0, 5), (5, 8), (8, 9))))
+    script = smt2(stated)
+    rest = z3.And([z3.Int(f"other_{index}") > 0 for index in range(5)])
+    assert smt2(stated) == script
+    assert "let" in script
+    assert rest.num_args() == 5
+
+
+def test_one_slot_is_apart_in_a_script_that_other_solvers_read() -> None:
+    script = smt2(claim(formula(neighbours_are_apart, ((0, 5),))))
+    assert "(assert\n false)" in script
