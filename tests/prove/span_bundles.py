@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.derive.checkpoint_layout import SequenceCheckpoint
     from ferrum_verify.prove.obligation import Claims
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 Json = dict[str, Any]
 
