@@ -6,8 +6,8 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.auditing.checks import derive_subject, judge_memory
 from ferrum_verify.auditing.collection import collection_paused
-from ferrum_verify.auditing.judge import derive_subject, judge_memory
 from ferrum_verify.findings.capping import MAXIMUM_OF_A_RULE, capped
 from ferrum_verify.limits import Limits, Proving
 from ferrum_verify.plan.sharing import EXECUTIONS
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ferrum_verify.auditing.proofs import ProofReport
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.reading.document import Subject
+    from ferrum_verify.rules.expected import Expected
 
 
 def audit(
@@ -137,7 +137,7 @@ def _audit(
 def _prove(
     document: Any,
     subject: Subject,
-    facts: Facts,
+    facts: Expected,
     findings: list[Finding],
     proving: Proving,
 ) -> ProofReport | None:
@@ -168,14 +168,14 @@ def _prove(
 
 def judge(
     subject: Subject, execution: Execution, doubts: tuple[str, ...] = ()
-) -> tuple[Subject, list[Finding], Facts | None]:
+) -> tuple[Subject, list[Finding], Expected | None]:
     """Run the concrete checks that apply to a subject.
 
     ``doubts`` are the JSON pointers of wire faults that were read past. Returns the subject (of
     a problem: with the derived memory plan), the findings and what was re-derived.
     """
     findings: list[Finding] = []
-    facts: Facts | None = None
+    facts: Expected | None = None
     if subject.kind == "problem":
         derived, findings = derive_subject(subject)
         if derived is None:
@@ -213,7 +213,7 @@ def _judge_provenance(subject: Subject) -> list[Finding]:
     ]
 
 
-def slots_of(facts: Facts | None) -> tuple[SlotReport, ...]:
+def slots_of(facts: Expected | None) -> tuple[SlotReport, ...]:
     """Every slot of several members, with its safety under each execution model."""
     if facts is None:
         return ()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ferrum_verify.limits import Proving
     from ferrum_verify.prove.obligation import Obligation
     from ferrum_verify.prove.prover import Proof, Verdict
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 ORDER_RULES = frozenset({SHARED_WHILE_LIVE.id, ROWS_OVERLAP.id})
 """Rules that the concrete path judges pair by pair, exactly as the proofs do."""

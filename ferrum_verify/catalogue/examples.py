@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.restamp import restamp
 from ferrum_verify.catalogue.samples import sample
-from ferrum_verify.findings import Delete, Swap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ferrum_verify.findings import Example
     from ferrum_verify.report.model import Report
 
@@ -46,27 +43,3 @@ def report_of(example: Example, *, prove: bool = False) -> Report:
                 before, after = after, before
             plans = [before, after] if "plan" in before else []
             return compare_contracts(before, after, plans, prove=prove)
-
-
-def apply_edits(document: Any, edits: Mapping[str, Any]) -> None:
-    """Apply edits in their order: each a JSON pointer and what to put there."""
-    for pointer, value in edits.items():
-        parent, key = _resolve(document, pointer)
-        match value:
-            case Delete():
-                del parent[key]
-            case Swap(other=other):
-                other_parent, other_key = _resolve(document, other)
-                parent[key], other_parent[other_key] = other_parent[other_key], parent[key]
-            case _ if key == "-" and isinstance(parent, list):
-                parent.append(deepcopy(value))
-            case _:
-                parent[key] = deepcopy(value)
-
-
-def _resolve(document: Any, pointer: str) -> tuple[Any, Any]:
-    *steps, last = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
-    value = document
-    for step in steps:
-        value = value[int(step)] if isinstance(value, list) else value[step]
-    return value, int(last) if isinstance(value, list) and last != "-" else last

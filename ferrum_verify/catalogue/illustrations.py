@@ -7,7 +7,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.catalogue.examples import apply_edits, report_of
+from ferrum_verify.catalogue.edits import apply_edits
+from ferrum_verify.catalogue.examples import report_of
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.findings import Delete, Finding, Swap
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ferrum_verify.catalogue import homes
 from ferrum_verify.findings.wording import printable, sentence
-from ferrum_verify.report.sheet import Sheet
+from ferrum_verify.report.screen import Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,6 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from ferrum_verify.catalogue.edits import apply_edits
+
 
 @cache
 def _text(name: str) -> str:
@@ -25,6 +27,10 @@ def sample(name: str) -> Any:
     match name:
         case "memory-plan":
             return json.loads(_text("fragment"))["memory"]
+        case "workspaces":
+            document = json.loads(_text("bundle"))
+            apply_edits(document, json.loads(_text("workspaces")))
+            return document
         case "program" | "catalog" | "policy" | "plan":
             return json.loads(_text("bundle"))[name]
     return json.loads(_text(name))

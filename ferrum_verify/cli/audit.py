@@ -12,17 +12,17 @@ import click
 
 from ferrum_verify.auditing.audit import audit_document
 from ferrum_verify.cli import INTERRUPTED
-from ferrum_verify.cli.known import (
-    BASELINE_OPTION,
-    CONFIG_OPTION,
-    WRITE_BASELINE_OPTION,
-    settle,
-)
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
 from ferrum_verify.cli.proof_limits import (
     OBLIGATION_LIMIT_OPTION,
     PROOF_LIMIT_OPTION,
     limits_in_force,
+)
+from ferrum_verify.cli.settings import (
+    BASELINE_OPTION,
+    CONFIG_OPTION,
+    WRITE_BASELINE_OPTION,
+    settle,
 )
 from ferrum_verify.counterexamples import Execution
 from ferrum_verify.limits import Proving

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ferrum_verify.cli.known import (
-    BASELINE_OPTION,
-    CONFIG_OPTION,
-    WRITE_BASELINE_OPTION,
-    settle,
-)
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
 from ferrum_verify.cli.proof_limits import (
     OBLIGATION_LIMIT_OPTION,
     PROOF_LIMIT_OPTION,
     limits_in_force,
+)
+from ferrum_verify.cli.settings import (
+    BASELINE_OPTION,
+    CONFIG_OPTION,
+    WRITE_BASELINE_OPTION,
+    settle,
 )
 from ferrum_verify.contracts import check_contracts, compare_contracts
 from ferrum_verify.findings.errors import DocumentError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ferrum_verify.cli.known import settings_in_force
+from ferrum_verify.cli.settings import settings_in_force
 from ferrum_verify.limits import Limits
 
 if TYPE_CHECKING:

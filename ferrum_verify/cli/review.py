@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from ferrum_verify.cli.known import BASELINE_OPTION, CONFIG_OPTION, settings_in_force
 from ferrum_verify.cli.output import OUTPUT_OPTION, checked_target, complain, emit, screen_of
+from ferrum_verify.cli.settings import BASELINE_OPTION, CONFIG_OPTION, settings_in_force
 from ferrum_verify.counterexamples import Execution
 from ferrum_verify.integrations.baseline import BaselineError
 from ferrum_verify.integrations.git_changes import GitError, branch_at

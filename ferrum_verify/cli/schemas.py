@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import click
 
 from ferrum_verify.cli.output import OUTPUT_OPTION, emit
+from ferrum_verify.reading.document import Kind
 from ferrum_verify.reading.kinds import FORMS, model_of
-from ferrum_verify.reading.subject import Kind
 from ferrum_verify.report.schema import report_schema
 
 if TYPE_CHECKING:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.policy import RuntimePolicy
     from ferrum_verify.documents.storage import StorageProfile
     from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.document import Subject
     from ferrum_verify.reading.load import LoadedDocument
-    from ferrum_verify.reading.subject import Subject
 
 DEFAULT_LIMITS = Limits()
 """The solver's limits; what it is asked here takes a small part of them."""

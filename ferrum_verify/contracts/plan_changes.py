@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 _SOURCE = "docs/format.md, «Provider contracts»"
 _BUILD = "/catalog/providers/operation.embed/0/provider_implementation_fingerprint"

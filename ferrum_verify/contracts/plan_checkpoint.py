@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.program import ModelProgram
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 _SOURCE = "docs/format.md, «Provider contracts»"
 _DERIVE = f"{_SOURCE}; seed 004, `derive_sequence_checkpoint`"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ferrum_verify.contracts.sources import PlanSource
     from ferrum_verify.documents.catalog import CapabilityCatalog, Operation
     from ferrum_verify.documents.node import PlanNode
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 
 def rebuilt_on(plan: PlanSource, catalog: CapabilityCatalog) -> Subject:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ferrum_verify.documents.value_storage import malformed_reason
 from ferrum_verify.findings.errors import DocumentError, summarise
+from ferrum_verify.reading.document import Places, Subject
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.reading.parse import subject_of
-from ferrum_verify.reading.subject import Places, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

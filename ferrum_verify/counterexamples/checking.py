@@ -10,8 +10,8 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.counterexamples.bounds import check_shape
+from ferrum_verify.counterexamples.byte_ranges import check_overlap
 from ferrum_verify.counterexamples.document import Document
-from ferrum_verify.counterexamples.places import check_overlap
 from ferrum_verify.counterexamples.spans import check_span, check_state_overlap
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.documents.bundle import CheckpointBundle
 from ferrum_verify.findings import Finding
 from ferrum_verify.findings.errors import DerivationError, DocumentError, summarise
+from ferrum_verify.reading.document import Places
 from ferrum_verify.reading.kinds import detect
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.reading.parse import UNKNOWN_KIND
 from ferrum_verify.reading.read_past import too_many_faults
-from ferrum_verify.reading.subject import Places
 from ferrum_verify.reading.validation import TooManyFaultsError, validated
 from ferrum_verify.reading.wire_faults import wire_faults
 from ferrum_verify.reading.wire_findings import finding_of

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.auditing.checks import derive_subject, has_errors, judge_memory
 from ferrum_verify.auditing.collection import collection_paused
-from ferrum_verify.auditing.judge import derive_subject, has_errors, judge_memory
 from ferrum_verify.derive.bindings import BindingLayout, binding_pools, compile_layouts
 from ferrum_verify.findings.errors import DerivationError, DocumentError, summarise
 from ferrum_verify.reading.load import from_memory, read_documents
 from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.rules import binding
-from ferrum_verify.rules.facts import Facts
+from ferrum_verify.rules.expected import Expected
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 
 def read_subject(
@@ -64,7 +64,7 @@ def compile_program_bindings(
     """
     subject, findings = _read(document)
     if subject.kind == "problem":
-        facts = Facts(*_derived(subject, findings), "fenced")
+        facts = Expected(*_derived(subject, findings), "fenced")
         findings = []
     else:
         if subject.nodes is None and not findings:

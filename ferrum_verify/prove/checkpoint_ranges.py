@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode, ValueBinding
     from ferrum_verify.documents.program import ModelProgram, ProgramState
     from ferrum_verify.prove.obligation import Claims
-    from ferrum_verify.reading.subject import Places
+    from ferrum_verify.reading.document import Places
 
 LOGIC = "QF_BV"
 _WIDTH = 128

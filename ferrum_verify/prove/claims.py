@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.frontier import Capacity, Headroom
     from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.prove.obligation import Claims
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.program import ModelProgram
     from ferrum_verify.findings import Rule
     from ferrum_verify.prove.obligation import Claims, Outcome
-    from ferrum_verify.reading.subject import Places
+    from ferrum_verify.reading.document import Places
 
 Prefix: TypeAlias = tuple[str, str, Span]
 """A node, its selected provider, and the provider's constraint on prefixes."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.checkpoint import TokenSpan
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.prove.obligation import Claims
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from ferrum_verify.findings.wording import quoted
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.primitives import WireModel
-    from ferrum_verify.reading.subject import Kind
+    from ferrum_verify.reading.document import Kind
 
 
 class Form(NamedTuple):

@@ -13,19 +13,19 @@ from pydantic import ValidationError
 
 from ferrum_verify.documents.primitives import Version
 from ferrum_verify.findings import DELETE, Example, Finding, Rule, pointer
+from ferrum_verify.reading.document import Places, Subject
 from ferrum_verify.reading.json_text import DUPLICATE_KEY
 from ferrum_verify.reading.json_values import LIMIT, NOT_JSON
 from ferrum_verify.reading.kinds import FORMS, detect, model_of, resemblance
 from ferrum_verify.reading.load import UNREADABLE_FILE
 from ferrum_verify.reading.parts import Parts, payload_of, readable_parts, sound_parts
 from ferrum_verify.reading.read_past import read_past, too_many_faults
-from ferrum_verify.reading.subject import Places, Subject
 from ferrum_verify.reading.validation import TooManyFaultsError, is_large, validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferrum_verify.reading.subject import Kind
+    from ferrum_verify.reading.document import Kind
 
 _FORMAT = "docs/format.md, «Wire rules»"
 MAXIMUM_ROWS = 65_536

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.policy import RuntimePolicy
     from ferrum_verify.documents.problem import PlanningProblem
     from ferrum_verify.documents.program import ModelProgram
-    from ferrum_verify.reading.subject import Kind
+    from ferrum_verify.reading.document import Kind
 
 _Model = TypeVar("_Model", bound=WireModel)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings.wording import plural, printable, sentence
+from ferrum_verify.report.counts import Label, label_of, tally_text, urgency
 from ferrum_verify.report.locations import file_name, regions_of
-from ferrum_verify.report.tally import Label, label_of, tally_text, urgency
 
 if TYPE_CHECKING:
     from ferrum_verify.findings import Finding

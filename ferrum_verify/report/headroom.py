@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.frontier import Headroom
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 SIZE_FAMILIES = frozenset({"wire", "static", "descriptor", "pool", "slot", "liveness"})
 """The families whose errors leave the sizes of a plan, or what shares them, in doubt."""

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings.wording import compared_values, plural, printable, sentence
+from ferrum_verify.report.counts import formula_count, label_of, tally, tally_text, urgency
 from ferrum_verify.report.locations import regions_of
-from ferrum_verify.report.tally import formula_count, label_of, tally, tally_text, urgency
 from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:

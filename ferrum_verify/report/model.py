@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Kind, Subject
+    from ferrum_verify.reading.document import Kind, Subject
 
 REPORT_SCHEMA = "ferrum-verify/report/v1"
 

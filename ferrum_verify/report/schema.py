@@ -8,7 +8,7 @@ from typing import Any, get_args
 from ferrum_verify.counterexamples import SIDES, Execution
 from ferrum_verify.counterexamples.parties import PartyKind
 from ferrum_verify.findings import Family, Judgment, Severity
-from ferrum_verify.reading.subject import Kind
+from ferrum_verify.reading.document import Kind
 from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS, Obligations
 
 _COUNT = {"type": "integer", "minimum": 0}

@@ -18,10 +18,10 @@ from ferrum_verify.findings.wording import (
     sentence,
     shortened,
 )
+from ferrum_verify.report.counts import claim_counts
 from ferrum_verify.report.headroom import headroom
 from ferrum_verify.report.pools import pool_summaries
-from ferrum_verify.report.sheet import Sheet
-from ferrum_verify.report.tally import claim_counts
+from ferrum_verify.report.screen import Sheet
 from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import DocumentReport, Report, SlotReport, Verdict
 

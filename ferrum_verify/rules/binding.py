@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.documents.memory_plan import DynamicPool
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 COMPILE = "seed 003, `compile_program_binding_layouts`"
 
 
-def check(facts: Facts) -> Iterator[Finding]:
+def check(facts: Expected) -> Iterator[Finding]:
     """All binding rules of a plan that has bindings and reusable execution to compile them for."""
     if facts.memory.reusable_execution is not None and binding_pools(facts.memory):
         yield from refusals(facts)
@@ -41,7 +41,7 @@ SEVERAL_POOLS = Rule(
 )
 
 
-def refusals(facts: Facts) -> Iterator[Finding]:
+def refusals(facts: Expected) -> Iterator[Finding]:
     """Why the engine would refuse to compile bindings; nothing where it compiles none.
 
     Submission waves are laid out first, bindings or not; who owns a slot, and where it lies, is
@@ -80,7 +80,7 @@ NOT_ONCE = Rule(
 )
 
 
-def _check_once(facts: Facts) -> Iterator[Finding]:
+def _check_once(facts: Expected) -> Iterator[Finding]:
     assert facts.order is not None
     for resource, row in facts.descriptors.items():
         if row.lifetime == "invocation":
@@ -117,7 +117,7 @@ POOL_CONTRACT = Rule(
 )
 
 
-def _check_contract(facts: Facts, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_contract(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Finding]:
     key = pool.compatibility
     wrong = [
         text
@@ -157,7 +157,7 @@ OWNER = Rule(
 )
 
 
-def _check_owners(facts: Facts, pool: DynamicPool) -> Iterator[Finding]:
+def _check_owners(facts: Expected, pool: DynamicPool) -> Iterator[Finding]:
     order = facts.order
     assert order is not None
     owned: dict[str, str] = {}
@@ -211,7 +211,7 @@ OVERFLOW = Rule(
 )
 
 
-def _check_arenas(facts: Facts, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_arenas(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Finding]:
     assert facts.order is not None
     try:
         layouts = compile_layouts(pool, facts.memory, facts.order)

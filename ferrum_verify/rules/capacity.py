@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ferrum_verify.documents.memory_plan import DynamicPool
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 VALIDATE = "seed 000, `MemoryPlan::validate`"
 FROM_CORE = "seed 000, `from_core_with_completion_retention`"
@@ -119,7 +119,7 @@ USABLE = Rule(
 )
 
 
-def check(facts: Facts) -> Iterator[Finding]:
+def check(facts: Expected) -> Iterator[Finding]:
     """All capacity rules of a memory plan."""
     memory, base = facts.memory, facts.subject.places.memory
     yield from check_grant(memory, base)
@@ -173,7 +173,7 @@ CEILING_SUM = Rule(
 )
 
 
-def _check_sums(facts: Facts) -> Iterator[Finding]:
+def _check_sums(facts: Expected) -> Iterator[Finding]:
     memory, base = facts.memory, facts.subject.places.memory
     stated = memory.dynamic_pools
     known = [

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 _DERIVE = "seed 004, `derive_sequence_checkpoint`"
 _INPUTS = "/program/checkpoint_inputs"

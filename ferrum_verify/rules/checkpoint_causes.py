@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ferrum_verify.derive.checkpoint_layout import Place, Unsupported
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.documents.program import ModelProgram
-    from ferrum_verify.reading.subject import Places
+    from ferrum_verify.reading.document import Places
 
 _NOUNS = {
     "value_id": "input",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.derive.checkpoint_layout import SequenceCheckpointLayout
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 
 def prefix_alignment(operation: str) -> str:

@@ -11,7 +11,7 @@ from ferrum_verify.findings import Example, Finding, Rule, Swap
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 from ferrum_verify.rules.descriptor_rows import VALIDATE
 
@@ -51,7 +51,7 @@ FOREIGN_POOL = Rule(
 )
 
 
-def check(facts: Facts) -> Iterator[Finding]:
+def check(facts: Expected) -> Iterator[Finding]:
     """All rules of the descriptors of a memory plan."""
     memory, base = facts.memory, facts.subject.places.memory
     rows = memory.dynamic_descriptors

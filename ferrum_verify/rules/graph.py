@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.plan.order import HappensBefore
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 GRAPH = "docs/format.md, «Graph rules»"
 DUPLICATE_NODE = Rule(

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import (
         DynamicPool,
     )
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 ROWS = "docs/format.md, «Pools»; seed 000, `validate_pool_liveness_rows`"
 DERIVE = "seed 000, `derive_pool_invocation_liveness`"
 
 
-def check(facts: Facts) -> Iterator[Finding]:
+def check(facts: Expected) -> Iterator[Finding]:
     """All rules of the invocation liveness of a memory plan."""
     at = f"{facts.subject.places.memory}/dynamic_pools"
     for group, (index, pool) in facts.pools.items():
@@ -86,7 +86,7 @@ UNCOVERED = Rule(
 )
 
 
-def _check_rows(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_rows(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
     name = f"pool `{short_pool(pool.pool_id)}`"
     members = {
         member.base_resource_id for member in facts.groups[group] if member.lifetime == "invocation"
@@ -138,7 +138,7 @@ PEAK = Rule(
 )
 
 
-def _check_peak(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_peak(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
     rows = pool.invocation_liveness
     if any(resource not in facts.minimum for row in rows for resource in row.resource_ids):
         return
@@ -214,7 +214,7 @@ ROWS_OVERLAP = Rule(
 
 
 def _check_order(
-    facts: Facts, group: str, pool: DynamicPool, at: str, broken: bool
+    facts: Expected, group: str, pool: DynamicPool, at: str, broken: bool
 ) -> Iterator[Finding]:
     if facts.order is None or facts.structure is None or broken:
         return

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         InvocationLiveness,
         LivenessMode,
     )
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 
 SUMMARY = "seed 000, `summarize_pool_invocation_liveness`"
@@ -52,7 +52,7 @@ TOO_MANY = Rule(
 )
 
 
-def check_summary(facts: Facts) -> Iterator[Finding]:
+def check_summary(facts: Expected) -> Iterator[Finding]:
     """Whether the plan's own mode and rows are what its pools' come to."""
     memory, base = facts.memory, facts.subject.places.memory
     sources: list[list[tuple[LivenessMode, Sequence[InvocationLiveness]]]] = [

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.resource_rows import Row
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 _FORMAT = "docs/format.md, «Execution-plan rules»"
 _NODES = "/plan/payload/nodes"

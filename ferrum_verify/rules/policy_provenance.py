@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ReusableExecution,
     )
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 _FORMAT = "docs/format.md, «Execution-plan rules» (against the policy)"
 VERSION = Rule(

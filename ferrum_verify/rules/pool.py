@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.documents.memory_plan import DynamicPool
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 STRUCTURE = "seed 000, `validate_dynamic_pools_structure`"
 
@@ -50,7 +50,7 @@ UNKNOWN = Rule(
 )
 
 
-def check(facts: Facts) -> Iterator[Finding]:
+def check(facts: Expected) -> Iterator[Finding]:
     """All rules of the pools of a memory plan, but for slots and liveness."""
     at = f"{facts.subject.places.memory}/dynamic_pools"
     pools = facts.memory.dynamic_pools
@@ -113,7 +113,7 @@ MEMBERS = Rule(
 )
 
 
-def _check_identity(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_identity(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
     members = facts.groups[group]
     name = f"pool `{short_pool(pool.pool_id)}`"
     if pool.pool_id != group:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.memory_plan import DynamicPool
     from ferrum_verify.documents.primitives import Lifetime
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 STRUCTURE = "seed 000, `validate_dynamic_pools_structure`"
 
@@ -105,7 +105,7 @@ CEILING = Rule(
 )
 
 
-def check_totals(facts: Facts, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def check_totals(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
     """Whether each total of the pool, in bytes, follows from its members; those of slots and rows
     are for their own rules.
     """
@@ -160,7 +160,7 @@ REUSABLE_CEILING = Rule(
 
 
 def _check_reusable_ceiling(
-    facts: Facts, group: str, pool: DynamicPool, at: str
+    facts: Expected, group: str, pool: DynamicPool, at: str
 ) -> Iterator[Finding]:
     reusable = facts.memory.reusable_execution
     actual = pool.reusable_workspace_ceiling_bytes
@@ -207,7 +207,7 @@ RESIDENT_MAXIMUM = Rule(
 
 
 def _check_provisioning(
-    facts: Facts,
+    facts: Expected,
     group: str,
     pool: DynamicPool,
     derived: DynamicPool | None,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.execution_plan import RetainedCompletionValue
     from ferrum_verify.documents.node import PlanNode, ValueBinding
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 _FORMAT = "docs/format.md, «Execution-plan rules» (retained completion values)"
 _RETAINED = "/plan/payload/retained_completion_values"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ProgramPolicy,
         ReusableExecution,
     )
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 POLICY = "docs/format.md, «Reusable execution»"
 DERIVE = "seed 000, `derive_reusable_execution`"
@@ -118,7 +118,7 @@ BUCKET_ORDER = Rule(
 )
 
 
-def check(facts: Facts) -> Iterator[Finding]:
+def check(facts: Expected) -> Iterator[Finding]:
     """All rules of a memory plan's reusable execution."""
     reusable = facts.memory.reusable_execution
     if reusable is None:
@@ -212,7 +212,7 @@ NO_NODES = Rule(
 )
 
 
-def _check_executables(facts: Facts, reusable: ReusableExecution, at: str) -> Iterator[Finding]:
+def _check_executables(facts: Expected, reusable: ReusableExecution, at: str) -> Iterator[Finding]:
     lanes = reusable.maximum_reusable_lanes
     implied = facts.implied_lanes
     if implied is not None and implied != lanes and lanes:

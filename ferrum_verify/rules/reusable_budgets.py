@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.reusable import (
         ResolvedBucket,
     )
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 
 POLICY = "docs/format.md, «Reusable execution»"
@@ -68,7 +68,9 @@ SHAPE = Rule(
 )
 
 
-def check_budgets(facts: Facts, index: int, resolved: ResolvedBucket, at: str) -> Iterator[Finding]:
+def check_budgets(
+    facts: Expected, index: int, resolved: ResolvedBucket, at: str
+) -> Iterator[Finding]:
     """Findings of the budgets of the plan's bucket number ``index``."""
     budgets = resolved.pool_budgets
     name = f"bucket {index} of class `{resolved.bucket.class_id}`"

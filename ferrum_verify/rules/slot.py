@@ -20,12 +20,12 @@ if TYPE_CHECKING:
         DynamicDescriptor,
         DynamicPool,
     )
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 DERIVE = "seed 000, `derive_pool_step_slots`"
 
 
-def check(facts: Facts) -> Iterator[Finding]:
+def check(facts: Expected) -> Iterator[Finding]:
     """All rules of the Step slots of a memory plan."""
     subject = facts.subject
     retained = subject.retained - facts.faulty
@@ -58,7 +58,7 @@ STEP_MINIMUM = Rule(
 
 
 def _check_minimum(
-    facts: Facts,
+    facts: Expected,
     group: str,
     pool: DynamicPool,
     members: dict[str, DynamicDescriptor],
@@ -159,7 +159,7 @@ SHARED_WHILE_LIVE = Rule(
 
 
 def _check_order(
-    facts: Facts,
+    facts: Expected,
     group: str,
     pool: DynamicPool,
     members: dict[str, DynamicDescriptor],

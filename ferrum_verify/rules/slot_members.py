@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         DynamicPool,
         StepSlot,
     )
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 STRUCTURE = "seed 000, `validate_dynamic_pools_structure`"
 POOLS = "docs/format.md, «Pools»"
@@ -81,7 +81,7 @@ MISSING = Rule(
 
 
 def check_structure(
-    facts: Facts, pool: DynamicPool, members: dict[str, DynamicDescriptor], at: str
+    facts: Expected, pool: DynamicPool, members: dict[str, DynamicDescriptor], at: str
 ) -> Iterator[Finding]:
     """Whether the slots of a pool hold its Step resources, ``members``, each once and in order."""
     name = f"pool `{short_pool(pool.pool_id)}`"
@@ -171,7 +171,7 @@ RETAINED_SHARED = Rule(
 
 
 def _check_slot(
-    facts: Facts,
+    facts: Expected,
     slot: StepSlot,
     sole: list[str],
     members: dict[str, DynamicDescriptor],

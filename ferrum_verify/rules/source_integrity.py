@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.reusable import BucketSpec
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 _FORMAT = "docs/format.md, «Canonical fingerprints»"
 _PAYLOAD = "/plan/payload"

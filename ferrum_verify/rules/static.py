@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.documents.memory_plan import StaticAllocation
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 VALIDATE = "seed 000, `MemoryPlan::validate`"
 NOT_CANONICAL = Rule(
@@ -40,7 +40,7 @@ TOTAL = Rule(
 )
 
 
-def check(facts: Facts) -> Iterator[Finding]:
+def check(facts: Expected) -> Iterator[Finding]:
     """All rules of the static rows of a memory plan."""
     memory, base = facts.memory, facts.subject.places.memory
     rows = memory.static_allocations

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.node import StorageComponent
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.value_uses import Value
 
 _FORMAT = "docs/format.md, «Values»"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.resource_rows import ResourceRows
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 _FORMAT = "docs/format.md, «Workspace estimates»"
 _ESTIMATE = "/plan/payload/nodes/2/provider_resources"

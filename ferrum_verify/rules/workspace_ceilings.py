@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode, WorkspaceEstimate
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.resource_rows import ResourceRows, Row
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 _FORMAT = "docs/format.md, «Workspace estimates»"
 

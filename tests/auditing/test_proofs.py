@@ -11,7 +11,7 @@ from ferrum_verify import Limits, Proving, audit
 from ferrum_verify.auditing import proofs as auditing
 from ferrum_verify.auditing.audit import judge
 from ferrum_verify.auditing.proofs import prove_subject
-from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.limits import Proving as ProvingRecord
 from ferrum_verify.prove import prover, second_opinion

@@ -16,7 +16,7 @@ import pytest
 
 from ferrum_verify import __version__
 from ferrum_verify.catalogue import catalogue
-from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli import commands, run
 from ferrum_verify.cli.schemas import schema_names, schema_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli import run
 

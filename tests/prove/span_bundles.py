@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.counterexamples.parties import party_words
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.derive.checkpoint_layout import SequenceCheckpoint
     from ferrum_verify.prove.obligation import Claims
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 Json = dict[str, Any]
 

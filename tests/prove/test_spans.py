@@ -33,7 +33,7 @@ from ferrum_verify.prove.spans import (
     refusal_claim,
     span_claims,
 )
-from ferrum_verify.reading.subject import Places, Subject
+from ferrum_verify.reading.document import Places, Subject
 from ferrum_verify.rules import checkpoint
 from tests.prove import span_bundles as make
 from tests.vectors import cases

@@ -10,7 +10,7 @@ from ferrum_verify.reading.kinds import FORMS, PAYLOAD, Form, detect, model_of, 
 from tests.vectors import cases, fragment_of
 
 if TYPE_CHECKING:
-    from ferrum_verify.reading.subject import Kind
+    from ferrum_verify.reading.document import Kind
 
 
 @pytest.mark.parametrize("form", [*FORMS.values(), PAYLOAD], ids=lambda form: form.model)

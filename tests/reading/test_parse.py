@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.findings import DELETE
 from ferrum_verify.reading import validation
@@ -16,7 +16,7 @@ from tests.vectors import cases, fragment_of
 
 if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 
 def edited(name: str, edits: dict[str, Any]) -> tuple[Subject, list[Finding]]:

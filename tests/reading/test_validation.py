@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ferrum_verify import DocumentError, audit, derive_sequence_checkpoint
-from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.findings import DELETE
 from ferrum_verify.reading import validation

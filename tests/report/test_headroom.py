@@ -8,7 +8,7 @@ import pytest
 
 import models
 from ferrum_verify.auditing.audit import audit
-from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.plan.frontier import capacity_of, fits
 from ferrum_verify.report.formats import render

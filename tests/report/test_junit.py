@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from ferrum_verify.catalogue import catalogue
-from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.model import DocumentReport, Obligations, Report

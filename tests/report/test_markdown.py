@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 
 from ferrum_verify.catalogue import catalogue
-from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.report.formats import render
 from ferrum_verify.report.markdown import MAXIMUM_CHARACTERS

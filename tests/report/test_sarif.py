@@ -16,7 +16,7 @@ import pytest
 
 from ferrum_verify.auditing.audit import audit
 from ferrum_verify.catalogue import catalogue
-from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples import LiveResource, ScheduleCounterexample, ScheduledNode
 from ferrum_verify.report.formats import render

@@ -10,7 +10,8 @@ import pytest
 from ferrum_verify import check_counterexample
 from ferrum_verify.auditing.audit import audit
 from ferrum_verify.catalogue import catalogue
-from ferrum_verify.catalogue.examples import apply_edits, broken_document, report_of
+from ferrum_verify.catalogue.edits import apply_edits
+from ferrum_verify.catalogue.examples import broken_document, report_of
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts import check_contracts, compare_contracts
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample

@@ -10,7 +10,7 @@ import pytest
 
 from ferrum_verify.auditing.audit import audit
 from ferrum_verify.catalogue import catalogue
-from ferrum_verify.catalogue.examples import apply_edits
+from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli.schemas import schema_of
 from ferrum_verify.report.formats import FORMATS, Screen, render

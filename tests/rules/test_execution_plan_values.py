@@ -16,7 +16,7 @@ from ferrum_verify.documents.node import PlanNode
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
 from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.resource_rows import ResourceRows
-from ferrum_verify.reading.subject import Places, Subject
+from ferrum_verify.reading.document import Places, Subject
 from ferrum_verify.rules import value
 from tests.rules.edited import MEMORY, NODES, broken, edited, faults, rules
 

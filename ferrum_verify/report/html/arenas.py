@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ferrum_verify.derive.bindings import BindingLayout
     from ferrum_verify.documents.memory_plan import DynamicPool, MemoryPlan
     from ferrum_verify.plan.order import HappensBefore
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
     from ferrum_verify.report.html.picture import Names
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from ferrum_verify.counterexamples import OverlapCounterexample, ScheduleCounterexample
 from ferrum_verify.findings import Family
 from ferrum_verify.findings.wording import printable, sentence, value_text
-from ferrum_verify.report.html.places import named_place, place_of
+from ferrum_verify.report.html.links import named_place, place_of
 from ferrum_verify.report.html.schedules import counterexample_data, counterexample_text
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
+    from ferrum_verify.report.html.links import Place
     from ferrum_verify.report.html.picture import Names
-    from ferrum_verify.report.html.places import Place
 
 MAXIMUM_OF_A_RULE = 100
 """Findings of one rule that a document's list shows; the JSON report has them all."""

@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ferrum_verify.findings import rules_of
 from ferrum_verify.findings.wording import byte_count, plural, printable
+from ferrum_verify.report.counts import claim_counts
 from ferrum_verify.report.html.arenas import binding_arenas
 from ferrum_verify.report.html.capacity import (
     Part,
@@ -37,7 +38,6 @@ from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped
 from ferrum_verify.report.html.picture import names_of, picture
 from ferrum_verify.report.html.sharing import PoolRow, pool_rows, saved_in_all
 from ferrum_verify.report.html.slots import SlotRow, slot_rows
-from ferrum_verify.report.tally import claim_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

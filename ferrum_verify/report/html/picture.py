@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan
     from ferrum_verify.documents.terms import Terms
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 MAXIMUM_HAZARDS = 200
 """Hazards that are marked in one slot; a broken slot of a thousand members has half a million."""

@@ -35,7 +35,7 @@ from ferrum_verify.rules import (
     static,
     static_rows,
 )
-from ferrum_verify.rules.facts import Facts
+from ferrum_verify.rules.expected import Expected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.reusable import ProblemReusableExecution
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.order import HappensBefore
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 
 def has_errors(findings: Sequence[Finding]) -> bool:
@@ -56,7 +56,7 @@ def has_errors(findings: Sequence[Finding]) -> bool:
 
 def judge_memory(
     subject: Subject, execution: Execution, doubts: tuple[str, ...] = ()
-) -> tuple[list[Finding], Facts | None]:
+) -> tuple[list[Finding], Expected | None]:
     """All findings of the memory families and the graph, and the facts behind them.
 
     ``doubts`` are the JSON pointers of wire faults that were read past.
@@ -69,7 +69,7 @@ def judge_memory(
     if memory is None:
         return findings, None
     ordered = not any(finding.rule in graph.ORDER_RULES for finding in findings)
-    facts = Facts(subject, memory, execution, ordered=ordered, doubts=doubts)
+    facts = Expected(subject, memory, execution, ordered=ordered, doubts=doubts)
     if subject.kind == "memory-plan":
         findings.append(
             graph.NODES_MISSING.finding(

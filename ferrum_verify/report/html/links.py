@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicPool, MemoryPlan
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
     from ferrum_verify.report.html.picture import Names
 
 _TOTALS = frozenset(

@@ -1,4 +1,4 @@
-"""Facts: what an audit re-derives from a memory plan once, for all rules to read.
+"""Expected: what an audit re-derives from a memory plan once, for all rules to read.
 
 A wrong number spoils every number that is computed from it. So that one cause gives one
 finding, rules accept a total that follows from what the plan states *or* from what the engine
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.reusable import Capacity
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.sharing import SlotSafety
-    from ferrum_verify.reading.subject import Subject
+    from ferrum_verify.reading.document import Subject
 
 
-class Facts:
+class Expected:
     """A subject with a memory plan, and what follows from it.
 
     ``ordered`` says whether the graph is sound enough to speak of order; ``doubts`` are the
