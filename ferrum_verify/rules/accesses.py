@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.order import HappensBefore
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 RUNS = "docs/execution-models.md"
 
@@ -54,7 +54,7 @@ TOO_MANY = Rule(
 )
 
 
-def check(facts: Facts) -> Iterator[Finding]:
+def check(facts: Expected) -> Iterator[Finding]:
     """Findings of all accesses that may meet in some run of the execution model."""
     subject, order = facts.subject, facts.order
     if order is None:
@@ -112,7 +112,7 @@ RESOURCE_RACE = Rule(
 )
 
 
-def _finding(conflict: Conflict, facts: Facts, order: HappensBefore) -> Iterator[Finding]:
+def _finding(conflict: Conflict, facts: Expected, order: HappensBefore) -> Iterator[Finding]:
     first, then = conflict.first, conflict.then
     if first.mode == "write" and not then.is_state and _is_told(first, then, order):
         return

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode, ValueBinding
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.order import HappensBefore
-    from ferrum_verify.rules.facts import Facts
+    from ferrum_verify.rules.expected import Expected
 
 RUNS = "docs/execution-models.md"
 
 
-def check(facts: Facts) -> Iterator[Finding]:
+def check(facts: Expected) -> Iterator[Finding]:
     """Findings of values that outlive their bytes, or may."""
     if facts.subject.plan_nodes is None:
         if facts.subject.kind == "fragment" and facts.order is not None:
@@ -40,7 +40,7 @@ CARRIED = Rule(
 )
 
 
-def _carried(facts: Facts, nodes: Iterable[PlanNode]) -> Iterator[Finding]:
+def _carried(facts: Expected, nodes: Iterable[PlanNode]) -> Iterator[Finding]:
     writers = {
         (binding.value_id, part.resource_id): node.id
         for node in nodes
@@ -81,7 +81,7 @@ MAY_BE_CARRIED = Rule(
 )
 
 
-def _used_twice(facts: Facts, order: HappensBefore) -> Iterator[Finding]:
+def _used_twice(facts: Expected, order: HappensBefore) -> Iterator[Finding]:
     for resource, row in facts.descriptors.items():
         users = order.users.get(resource, []) if row.lifetime == "invocation" else []
         if len(users) > 1:
@@ -107,7 +107,7 @@ BETWEEN_STEPS = Rule(
 )
 
 
-def _kept_between_steps(facts: Facts, nodes: Iterable[PlanNode]) -> Iterator[Finding]:
+def _kept_between_steps(facts: Expected, nodes: Iterable[PlanNode]) -> Iterator[Finding]:
     program = facts.subject.program
     read = {b.value_id for node in nodes for b in node.values if b.role == "input"}
     for index, node in enumerate(nodes):
@@ -146,7 +146,7 @@ GIVEN_AWAY = Rule(
 )
 
 
-def _given_away(facts: Facts, nodes: tuple[PlanNode, ...]) -> Iterator[Finding]:
+def _given_away(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Finding]:
     program, order = facts.subject.program, facts.order
     if program is None or order is None:
         return
@@ -185,7 +185,7 @@ def _overwriters(binding: ValueBinding, nodes: Iterable[PlanNode], start: int) -
                 yield index
 
 
-def _sharers(facts: Facts) -> dict[str, frozenset[str]]:
+def _sharers(facts: Expected) -> dict[str, frozenset[str]]:
     """For each member of a slot the others that share its bytes."""
     return {
         member: frozenset(slot.resource_ids) - {member}
@@ -195,7 +195,7 @@ def _sharers(facts: Facts) -> dict[str, frozenset[str]]:
     }
 
 
-def _lifetime(facts: Facts, resource: str) -> str | None:
+def _lifetime(facts: Expected, resource: str) -> str | None:
     row = facts.descriptors.get(resource)
     return None if row is None else row.lifetime
 
