@@ -120,7 +120,7 @@ THEOREMS = (
             "ferrum_verify.derive.memory_plan:derive_plan",
             "ferrum_verify.rules.capacity:check",
         ),
-        rules=("capacity.ceiling-mismatch",),
+        rules=("capacity.total-overflow",),
         checks=wide_ceilings,
     ),
 )

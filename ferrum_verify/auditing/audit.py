@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.auditing.checks import derive_subject, judge_memory
-from ferrum_verify.auditing.collection import collection_paused
+from ferrum_verify.auditing.garbage_collection import collection_paused
 from ferrum_verify.findings.capping import MAXIMUM_OF_A_RULE, capped
 from ferrum_verify.limits import Limits, Proving
 from ferrum_verify.plan.sharing import EXECUTIONS
@@ -162,6 +162,7 @@ def _prove(
         judged=facts.order is not None
         and not facts.faulty
         and all(safety.named_in_full for safety in facts.slot_safety.values())
+        # Below the cap no rule was capped, so every pair that the checks found is in the list.
         and len(findings) < MAXIMUM_OF_A_RULE,
     )
 

@@ -47,7 +47,9 @@ def check_counterexample(
         return False
 
 
-def _check_schedule(document: Document, wire: dict[str, Any], execution: Execution) -> bool:
+def _check_schedule(  # noqa: PLR0911  (one condition after the other)
+    document: Document, wire: dict[str, Any], execution: Execution
+) -> bool:
     nodes = {node["id"]: node for node in document.nodes}
     order = {name: index for index, name in enumerate(nodes)}
     times = {run["id"]: (run["start"], run["end"]) for run in wire["nodes"]}

@@ -81,7 +81,7 @@ class Party:
         }
 
 
-def party_words(party: Mapping[str, Any]) -> str:
+def party_words(party: Mapping[str, Any]) -> str:  # noqa: PLR0911  (one sentence a kind)
     """The party of this JSON as a reader is told of it."""
     sides = {side: SpanConstraint(**party[side]) for side in SIDES if side in party}
     stated = [f"{span[0]:,} or more tokens, by {span[1]:,}" for span in sides.values()]

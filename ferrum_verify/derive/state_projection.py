@@ -127,7 +127,7 @@ def project_state(
     return projection.written_by(tuple(sorted(writers)))
 
 
-def _candidate(
+def _candidate(  # noqa: PLR0911  (the first reason that applies, in the engine's order)
     declared: DeclaredState, use: Use, contract: ProviderContract, descriptors: Descriptors
 ) -> LayoutState | Unsupported | Refusal:
     binding = use.binding

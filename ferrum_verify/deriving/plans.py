@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.auditing.checks import derive_subject, has_errors, judge_memory
-from ferrum_verify.auditing.collection import collection_paused
+from ferrum_verify.auditing.garbage_collection import collection_paused
 from ferrum_verify.derive.bindings import BindingLayout, binding_pools, compile_layouts
 from ferrum_verify.findings.errors import DerivationError, DocumentError, summarise
 from ferrum_verify.reading.load import from_memory, read_documents

@@ -124,7 +124,7 @@ def _covered(
 def _covers(
     step: Step, counts: Iterable[z3.ExprRef], at_most: Callable[[Any, int], z3.BoolRef]
 ) -> z3.BoolRef:
-    return z3.And([at_most(count, most) for count, most in zip(counts, step, strict=False)])
+    return z3.And([at_most(count, most) for count, most in zip(counts, step[:3], strict=True)])
 
 
 @dataclass(frozen=True)

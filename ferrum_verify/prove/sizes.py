@@ -1,7 +1,7 @@
 """Sizes: no demand passes u64, quantization loses nothing, and ceilings hold at every shape.
 
-Mirrors ``rules/descriptor.py`` and the ceiling of ``rules/pool.py``, without resting on the
-theorem that the maximal shape suffices: each claim speaks of every admissible shape.
+Mirrors ``rules/descriptor_rows.py`` and the ceiling of ``rules/pool_totals.py``, without resting
+on the theorem that the maximal shape suffices: each claim speaks of every admissible shape.
 """
 
 from __future__ import annotations

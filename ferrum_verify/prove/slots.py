@@ -1,6 +1,6 @@
 """Slots: two members of a Step slot are never live together.
 
-Mirrors ``rules/slot.py`` and ``sharing.py``, without reading their conclusions: neither the
+Mirrors ``rules/slot.py`` and ``plan/sharing.py``, without reading their conclusions: neither the
 closure nor the derived slots.
 
 Members are taken by first user. Under ``concurrent``, "all of one before all of the other" is

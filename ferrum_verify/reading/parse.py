@@ -56,7 +56,7 @@ UNREADABLE = frozenset(
 def subject_of(value: Any) -> tuple[Subject | None, list[Finding]]:
     """The readable parts of a document, and what is wrong with its wire form.
 
-    ``value`` is plain JSON (``documents.load`` sees to that). The subject is None exactly when
+    ``value`` is plain JSON (``reading.load`` sees to that). The subject is None exactly when
     the document is unreadable: of no known kind, or past a limit.
     """
     kind = detect(value)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import DocumentReport, Report, SlotReport, Verdict
 
-MAXIMUM_OF_A_RULE = 50
+SHOWN_OF_A_RULE = 50
 MAXIMUM_ROWS = 40
 """Findings of one rule, and rows of one table, that are shown; the JSON report has them all."""
 
@@ -143,7 +143,7 @@ def _findings(
 def _rule(
     rule_id: str, findings: list[Finding], subject: Subject | None, width: int
 ) -> Iterator[RenderableType]:
-    for finding in findings[:MAXIMUM_OF_A_RULE]:
+    for finding in findings[:SHOWN_OF_A_RULE]:
         label = "undecided" if finding.undecided else finding.severity
         yield Padding(
             Text.assemble(
@@ -158,7 +158,7 @@ def _rule(
         )
         yield Padding(Text(sentence(finding.message)), (0, 0, 0, _INDENT + 2))
         yield from _details(finding, subject, width)
-    hidden = len(findings) - MAXIMUM_OF_A_RULE
+    hidden = len(findings) - SHOWN_OF_A_RULE
     if hidden > 0:
         yield Padding(
             Text(f"… and {hidden:,} more of {rule_id}; --format json lists them all"),

@@ -180,9 +180,9 @@ def _check_sums(facts: Expected) -> Iterator[Finding]:
         facts.derived_pools.get(group, facts.pools[group][1] if group in facts.pools else None)
         for group in facts.groups
     ]
-    derived: list[DynamicPool] | None = [pool for pool in known if pool is not None]
-    if derived is not None and len(derived) != len(known):
-        derived = None
+    # A sum may follow from what the pools state or from what is derived: see ``expected``.
+    found = [pool for pool in known if pool is not None]
+    derived = found if len(found) == len(known) else None
     for name in MINIMA:
         actual = getattr(memory, name)
         sums = [sum(getattr(pool, name) for pool in stated)]

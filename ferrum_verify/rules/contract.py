@@ -1,9 +1,7 @@
 """Contract rules: what a catalog's providers declare, and a plan that departs from its sources.
 
-The rules stand in one file for each thing that a plan is held to: ``declarations`` (the
-catalog alone), ``estimates`` and ``workspace`` (the selected providers' estimates),
-``catalog_provenance``, ``program_provenance`` and ``policy_provenance``; ``program_names``
-judges a program by itself.
+The rules stand in one file for each thing that a plan is held to; the family's list in
+``catalogue/rules.py`` names them all.
 """
 
 from __future__ import annotations

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.pools import descriptor_pool_id
 from ferrum_verify.findings import Example, Finding, Rule, Swap
+from ferrum_verify.rules.descriptor_rows import VALIDATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.rules.expected import Expected
-
-from ferrum_verify.rules.descriptor_rows import VALIDATE
 
 NOT_CANONICAL = Rule(
     id="descriptor.not-canonical",

@@ -129,7 +129,7 @@ class Expected:
         """The stated pools by the id of the group that each stands for, with their index.
 
         A pool with a forged id stands for the group that no other pool claims and that has
-        its compatibility or its members.
+        exactly its members.
         """
         matched: dict[str, tuple[int, DynamicPool]] = {}
         strays: list[tuple[int, DynamicPool]] = []

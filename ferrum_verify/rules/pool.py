@@ -34,7 +34,7 @@ MISSING = Rule(
     source=STRUCTURE,
     example=Example("fragment", {"/memory/dynamic_pools/1": DELETE}),
 )
-UNKNOWN = Rule(
+WITHOUT_MEMBERS = Rule(
     id="pool.without-members",
     summary="Every pool has a descriptor whose compatibility gives its id.",
     why="A pool that no resource belongs to keeps memory that nobody can claim.",
@@ -73,7 +73,7 @@ def check(facts: Expected) -> Iterator[Finding]:
                 f"the plan has no pool `{short_pool(group)}` for {names}{more}", at, expected=group
             )
     for index, pool in facts.strays:
-        yield UNKNOWN.finding(
+        yield WITHOUT_MEMBERS.finding(
             f"no dynamic resource belongs to pool `{short_pool(pool.pool_id)}`", f"{at}/{index}"
         )
     for group, (index, pool) in facts.pools.items():

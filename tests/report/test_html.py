@@ -19,7 +19,7 @@ from ferrum_verify.deriving.plans import compile_program_bindings
 from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.report.formats import FORMATS, render
-from ferrum_verify.report.html.findings import MAXIMUM_OF_A_RULE, Drawn, message_pieces
+from ferrum_verify.report.html.findings import SHOWN_OF_A_RULE, Drawn, message_pieces
 from ferrum_verify.report.html.page import MAXIMUM_PICTURES
 from ferrum_verify.report.html.picture import names_of
 from ferrum_verify.report.model import Report
@@ -150,8 +150,8 @@ def test_many_findings_of_a_rule_are_counted_not_listed() -> None:
     report = audit(document, prove=False)
     page = page_of(report)
     of_rule = [f for f in report.findings if f.rule == report.findings[0].rule]
-    assert len(of_rule) > MAXIMUM_OF_A_RULE
-    assert f"and {len(of_rule) - MAXIMUM_OF_A_RULE:,} more of {of_rule[0].rule}" in page.text
+    assert len(of_rule) > SHOWN_OF_A_RULE
+    assert f"and {len(of_rule) - SHOWN_OF_A_RULE:,} more of {of_rule[0].rule}" in page.text
 
 
 def test_frontier_is_shown_only_where_sizes_are_sound() -> None:

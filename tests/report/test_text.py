@@ -15,7 +15,7 @@ from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli.schemas import schema_of
 from ferrum_verify.report.formats import FORMATS, Screen, render
 from ferrum_verify.report.model import DocumentReport, Obligations, Report, SlotReport
-from ferrum_verify.report.text import MAXIMUM_OF_A_RULE, MAXIMUM_ROWS, render_findings
+from ferrum_verify.report.text import MAXIMUM_ROWS, SHOWN_OF_A_RULE, render_findings
 from tests.examples import WITH_EXAMPLE, report_of_rule
 from tests.report.findings import finding
 from tests.report.test_model import COUNTEREXAMPLES
@@ -136,7 +136,7 @@ def test_what_is_not_shown_is_counted() -> None:
     slots = tuple(
         SlotReport(pool_id=f"p{i}", resource_ids=("a", "b", "c")) for i in range(MAXIMUM_ROWS + 3)
     )
-    findings = [finding(f"number {i}") for i in range(MAXIMUM_OF_A_RULE + 7)]
+    findings = [finding(f"number {i}") for i in range(SHOWN_OF_A_RULE + 7)]
     subject = audit(sample("fragment"), prove=False).documents[0].subject
     text = render(report_of(*findings, slots=slots, subject=subject), "text")
     assert "and 7 more of slot.shared-while-live" in text

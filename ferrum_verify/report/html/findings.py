@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ferrum_verify.report.html.links import Place
     from ferrum_verify.report.html.picture import Names
 
-MAXIMUM_OF_A_RULE = 100
+SHOWN_OF_A_RULE = 100
 """Findings of one rule that a document's list shows; the JSON report has them all."""
 
 _SEVERITIES = ("error", "warning", "note")
@@ -96,8 +96,8 @@ def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGrou
             tuple(
                 RuleGroup(
                     rule,
-                    tuple(_view(*each, drawn) for each in alike[:MAXIMUM_OF_A_RULE]),
-                    max(len(alike) - MAXIMUM_OF_A_RULE, 0),
+                    tuple(_view(*each, drawn) for each in alike[:SHOWN_OF_A_RULE]),
+                    max(len(alike) - SHOWN_OF_A_RULE, 0),
                 )
                 for rule, alike in by_rule[family].items()
             ),
