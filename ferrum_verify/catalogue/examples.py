@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.auditing.audit import audit
 from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.restamp import restamp
 from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.contracts import check_contracts, compare_contracts
 
 if TYPE_CHECKING:
     from ferrum_verify.findings import Example
@@ -24,20 +26,13 @@ def broken_document(example: Example) -> Any:
 
 def report_of(example: Example, *, prove: bool = False) -> Report:
     """What the example's command says of the document that breaks the rule."""
-    # Each command needs modules that the others do not.
     document = broken_document(example)
     match example.command:
         case "audit":
-            from ferrum_verify.auditing.audit import audit  # noqa: PLC0415
-
             return audit(document, execution=example.execution, prove=prove)
         case "contracts check":
-            from ferrum_verify.contracts import check_contracts  # noqa: PLC0415
-
             return check_contracts(document, prove=prove)
         case "contracts compare":
-            from ferrum_verify.contracts import compare_contracts  # noqa: PLC0415
-
             before, after = sample(example.sample), document
             if example.reverse:
                 before, after = after, before

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ferrum_verify.catalogue import homes
+from ferrum_verify.catalogue.illustrations import illustrate
 from ferrum_verify.findings.wording import printable, sentence
 from ferrum_verify.report.screen import Sheet
 
@@ -74,8 +75,6 @@ def _sections(rule: Rule) -> Iterator[tuple[str, list[str]]]:
 
 
 def _example_lines(rule: Rule) -> Iterator[str]:
-    from ferrum_verify.catalogue.illustrations import illustrate  # noqa: PLC0415  (it runs an audit)
-
     example, shown = rule.example, illustrate(rule)
     if example is None or shown is None:
         return
