@@ -102,6 +102,6 @@ def _reach(
 
 def _writes_value(node: Mapping[str, Any], value: str | None) -> bool:
     return any(
-        binding["value_id"] == value and binding["access"] != "read"
+        binding["value_id"] == value and binding["role"] == "output"
         for binding in node.get("values", [])
     )

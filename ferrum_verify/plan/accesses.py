@@ -36,7 +36,8 @@ Mode = Literal["read", "write"]
 class Access:
     """A node reads or writes the bytes ``[start, end)`` of a resource, in its largest step.
 
-    ``value`` is what lies there; None where the document does not say. ``at`` is the pointer of
+    ``value`` is what lies there; None where the document does not say. An output brings its
+    value about; a node that writes to its input only changes what was there. ``at`` is the pointer of
     the binding, effect or list below the node.
     """
 
@@ -48,6 +49,7 @@ class Access:
     value: str | None
     place: tuple[str | int, ...]
     is_state: bool = False
+    is_output: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,7 @@ def _of_plan_node(
                     binding.value_id,
                     ("values", position),
                     binding.usage == "state",
+                    binding.role == "output",
                 )
     for position, effect in enumerate(node.state_effects):
         for resource in effect.resource_ids:
@@ -184,7 +187,7 @@ def conflicts_of(accesses: Mapping[str, Sequence[Access]]) -> Iterator[Conflict]
     producers: dict[str | None, list[int]] = {}
     for of_resource in accesses.values():
         for access in of_resource:
-            if access.mode == "write":
+            if access.is_output:
                 producers.setdefault(access.value, []).append(access.node)
     steps = 0
     for of_resource in accesses.values():

@@ -31,54 +31,72 @@ def check(facts: Expected) -> Iterator[Finding]:
 
 CARRIED = Rule(
     id="liveness.carried",
-    summary="A node reads from an invocation resource only what it has written there itself.",
+    summary="What a node reads from an invocation resource was not lent to another node since.",
     why="The bytes of an invocation resource are a node's own while it runs and anybody's "
-    "afterwards: what one node leaves there for another may be gone.",
+    "afterwards: what one node leaves there for another is overwritten.",
     fix="Give the value's resource the lifetime `step`.",
     source=RUNS,
     judgment="safety",
 )
+MAY_BE_CARRIED = Rule(
+    id="liveness.used-twice",
+    summary="An invocation resource is used by one node.",
+    why="Two nodes that name one invocation resource need not find each other's bytes there: "
+    "between them the bytes may be anybody's.",
+    fix="If one node is to find what the other left, give the resource the lifetime `step`; if "
+    "not, give each node a resource of its own.",
+    source=RUNS,
+    severity="warning",
+    judgment="safety",
+)
 
 
-def _carried(facts: Expected, nodes: Iterable[PlanNode]) -> Iterator[Finding]:
+def _carried(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Finding]:
+    position = {node.id: index for index, node in enumerate(nodes)}
     writers = {
-        (binding.value_id, part.resource_id): node.id
-        for node in nodes
+        binding.value_id: index
+        for index, node in enumerate(nodes)
         for binding in node.values
         if binding.role == "output"
-        for part in binding.storage.components
-        if _lifetime(facts, part.resource_id) == "invocation"
     }
+    lent = _lent(facts, position)
     for index, node in enumerate(nodes):
         own = {binding.value_id for binding in node.values if binding.role == "output"}
-        for position, binding in enumerate(node.values):
+        for place, binding in enumerate(node.values):
             if binding.role != "input" or binding.value_id in own:
                 continue
             for part in binding.storage.components:
                 if _lifetime(facts, part.resource_id) != "invocation":
                     continue
-                writer = writers.get((binding.value_id, part.resource_id))
-                whence = f"which `{writer}` wrote there" if writer else "which no node wrote there"
-                yield CARRIED.finding(
-                    f"`{node.id}` reads `{binding.value_id}` from the invocation resource "
-                    f"`{part.resource_id}`, {whence}: between two nodes these bytes may be "
-                    "anybody's",
-                    pointer(facts.subject.places.nodes, index, "values", position),
+                writer = writers.get(binding.value_id, -1)
+                between = [user for user in lent.get(part.resource_id, ()) if writer < user < index]
+                whence = f"which `{nodes[writer].id}` left there" if writer >= 0 else "an input"
+                said = f"`{node.id}` reads `{binding.value_id}`, {whence}, from the invocation "
+                rule = CARRIED if between else MAY_BE_CARRIED
+                end = (
+                    f"whose bytes `{nodes[between[-1]].id}` is given in between"
+                    if between
+                    else "whose bytes may be anybody's between two nodes"
+                )
+                yield rule.finding(
+                    f"{said}resource `{part.resource_id}`, {end}",
+                    pointer(facts.subject.places.nodes, index, "values", place),
                     about=(node.id, binding.value_id, part.resource_id),
                 )
 
 
-MAY_BE_CARRIED = Rule(
-    id="liveness.used-twice",
-    summary="An invocation resource is used by one node.",
-    why="Two nodes that name one invocation resource do not find each other's bytes there: "
-    "between them the bytes may be anybody's.",
-    fix="If one node is to find what the other left, give the resource the lifetime `step`; if "
-    "not, give each node a resource of its own, or lists `reads` and `writes`.",
-    source=RUNS,
-    severity="warning",
-    judgment="safety",
-)
+def _lent(facts: Expected, position: dict[str, int]) -> dict[str, list[int]]:
+    """For each invocation resource whose extent is reused, the nodes that hold it without it."""
+    lent: dict[str, list[int]] = {}
+    for pool in facts.memory.dynamic_pools:
+        if pool.invocation_liveness_mode != "total_order_reuse":
+            continue
+        rows = [(position.get(row.node_id, -1), row) for row in pool.invocation_liveness]
+        for resource in {name for _, row in rows for name in row.resource_ids}:
+            lent[resource] = sorted(
+                index for index, row in rows if resource not in row.resource_ids
+            )
+    return lent
 
 
 def _used_twice(facts: Expected, order: HappensBefore) -> Iterator[Finding]:
