@@ -26,7 +26,7 @@ from ferrum_verify.rules import slot as rules
 from ferrum_verify.rules import slot_members
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Mapping, Sequence
 
     from ferrum_verify.counterexamples import Counterexample, Execution
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, StepSlot
@@ -177,7 +177,7 @@ def _alone(
     return Obligation(
         id=f"{at}: retained {resource}",
         claim=f"`{resource}`, which is read after the terminal fence, shares {name} with nothing.",
-        names=(resource, *others),
+        names=(resource,),
         rule=slot_members.RETAINED_SHARED,
         location=at,
         formula=formula(outlives_none, bool(others)),
@@ -185,7 +185,7 @@ def _alone(
             f"{name} gives the bytes of `{resource}`, which is read after the terminal fence, "
             f"also to `{others[0]}`"
         ),
-        witness=lambda _: _same_bytes(resource, others[0], descriptors),
+        witness=lambda _: _same_bytes(resource, others, descriptors),
     )
 
 
@@ -197,12 +197,15 @@ def outlives_none(shared: bool) -> Statement:
 
 
 def _same_bytes(
-    left: str, right: str, descriptors: Mapping[str, DynamicDescriptor]
+    resource: str, others: Sequence[str], descriptors: Mapping[str, DynamicDescriptor]
 ) -> Counterexample | None:
-    try:
-        sizes = [request_bytes(descriptors[name], UNIT) for name in (left, right)]
-    except (KeyError, SizeError):
+    """The bytes of a resource and of the first other member that has a size."""
+    ranges = []
+    for name in (resource, *others):
+        try:
+            ranges.append(ByteRange(name, 0, request_bytes(descriptors[name], UNIT)))
+        except (KeyError, SizeError):
+            continue
+    if len(ranges) < 2 or ranges[0].resource != resource:
         return None
-    return OverlapCounterexample(
-        UNIT, ByteRange(left, 0, sizes[0]), ByteRange(right, 0, sizes[1]), 0
-    )
+    return OverlapCounterexample(UNIT, ranges[0], ranges[1], 0)

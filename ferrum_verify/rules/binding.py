@@ -84,7 +84,7 @@ def _check_once(facts: Expected) -> Iterator[Finding]:
     assert facts.order is not None
     for resource, row in facts.descriptors.items():
         if row.lifetime == "invocation":
-            users = facts.order.users.get(resource, [])
+            users = facts.order.listed.get(resource, [])
             if len(users) > 1:
                 nodes = " and ".join(f"`{facts.order.nodes[user].id}`" for user in users[:3])
                 yield NOT_ONCE.finding(
