@@ -110,9 +110,7 @@ def _of_row(row: Mapping[str, Any], place: str, shape: Mapping[str, int]) -> Ite
     yield Bound(max(both), min(both), place)
 
 
-def _peak_of(
-    pool: Mapping[str, Any], place: str, sizes: Mapping[str, int]
-) -> Iterator[Bound]:
+def _peak_of(pool: Mapping[str, Any], place: str, sizes: Mapping[str, int]) -> Iterator[Bound]:
     peak = _invocation(pool, sizes)
     if peak is not None:
         field = "minimum_invocation_peak_bytes"
@@ -126,9 +124,7 @@ def _ceiling_of(
     yield Bound(_resident(document, pool, shape), int(pool[field]), f"{place}/{field}")
 
 
-def _grants(
-    document: Document, pools: list[Any], sizes: Mapping[str, int]
-) -> Iterator[Bound]:
+def _grants(document: Document, pools: list[Any], sizes: Mapping[str, int]) -> Iterator[Bound]:
     need = _need(document, pools, sizes)
     if need is not None:
         memory = document.memory

@@ -23,7 +23,7 @@ from ferrum_verify.prove.capacity import (
 from ferrum_verify.prove.liveness import peak_claims, reuse_claims
 from ferrum_verify.prove.reusable import budget_claims, lane_claims
 from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
-from ferrum_verify.prove.slots import retained_claims, slot_claims
+from ferrum_verify.prove.slots import retained_claims, slot_claims, strangers_of
 from ferrum_verify.prove.spans import span_claims
 from ferrum_verify.prove.windows import PlanGraph
 
@@ -87,12 +87,13 @@ def slot_sources(plan: Plan) -> Iterator[Claims]:
     """The sources of claims about the plan's Step slots."""
     at = f"{plan.subject.places.memory}/dynamic_pools"
     for index, pool in enumerate(plan.memory.dynamic_pools):
+        foreign, repeated = strangers_of(pool, plan.descriptors)
         for place, slot in enumerate(pool.step_resource_slots):
             here = f"{at}/{index}/step_resource_slots/{place}"
             name = f"slot {place} of pool `{short_pool(pool.pool_id)}`"
             yield retained_claims(slot, name, here, plan.subject.retained, plan.descriptors)
             if plan.graph is not None and len(slot.resource_ids) > 1:
-                yield slot_claims(slot, name, here, plan.graph, plan.execution)
+                yield slot_claims(slot, name, here, plan.graph, plan.execution, foreign, repeated)
 
 
 def _liveness_sources(plan: Plan) -> Iterator[Claims]:

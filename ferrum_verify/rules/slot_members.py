@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.slots import is_transient_activation
@@ -81,9 +82,10 @@ MISSING = Rule(
 
 
 def check_structure(
-    facts: Expected, pool: DynamicPool, members: dict[str, DynamicDescriptor], at: str
+    facts: Expected, group: str, members: dict[str, DynamicDescriptor], at: str
 ) -> Iterator[Finding]:
     """Whether the slots of a pool hold its Step resources, ``members``, each once and in order."""
+    _, pool = facts.pools[group]
     name = f"pool `{short_pool(pool.pool_id)}`"
     listed = Counter(
         resource for slot in pool.step_resource_slots for resource in slot.resource_ids
@@ -111,19 +113,45 @@ def check_structure(
                     f"slot {index} of {name} has `{resource}`, which is no step resource of the "
                     "pool",
                     f"{here}/resource_ids",
+                    about=(resource,),
                 )
             else:
-                yield REPEATED.finding(
-                    f"step resource `{resource}` stands {listed[resource]} times in the slots of "
-                    f"{name}",
-                    f"{here}/resource_ids",
-                )
+                yield _repeated(facts, group, resource, listed[resource], f"{here}/resource_ids")
         sole = [resource for resource in slot.resource_ids if listed[resource] == 1]
         yield from _check_slot(facts, slot, sole, members, name=f"slot {index} of {name}", at=here)
     if not ordered and not told:
         yield NOT_CANONICAL.finding(
             f"the slots of {name} do not ascend by their resource ids", f"{at}/step_resource_slots"
         )
+
+
+def in_several(pool: DynamicPool) -> frozenset[str]:
+    """The resources that stand in more than one slot of the pool."""
+    slots = Counter(r for slot in pool.step_resource_slots for r in set(slot.resource_ids))
+    return frozenset(resource for resource, count in slots.items() if count > 1)
+
+
+def _repeated(facts: Expected, group: str, resource: str, times: int, at: str) -> Finding:
+    """One finding: what it meets in its slots, it meets because it stands in several."""
+    _, pool = facts.pools[group]
+    message = (
+        f"step resource `{resource}` stands {times} times in the slots of "
+        f"pool `{short_pool(pool.pool_id)}`"
+    )
+    met = [
+        f"`{left if right == resource else right}`"
+        for (at_pool, _), safety in facts.slot_safety.items()
+        if at_pool == group and resource in in_several(pool)
+        for left, right in safety.unsafe[facts.execution]
+        if resource in (left, right)
+    ]
+    if not met:
+        return REPEATED.finding(message, at, about=(resource,))
+    shown = ", ".join(met[:4]) + (f" and {len(met) - 4:,} more" if len(met) > 4 else "")
+    finding = REPEATED.finding(
+        f"{message}, and is live together with {shown} there", at, about=(resource,)
+    )
+    return replace(finding, judgment="safety")
 
 
 KIND = Rule(
