@@ -14,6 +14,7 @@ from ferrum_verify.counterexamples.byte_ranges import check_overlap
 from ferrum_verify.counterexamples.document import Document
 from ferrum_verify.counterexamples.spans import check_span, check_state_overlap
 from ferrum_verify.counterexamples.uses import share_an_extent, users_of
+from ferrum_verify.counterexamples.values import check_value_overlap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +86,8 @@ def _check_schedule(document: Document, wire: dict[str, Any], execution: Executi
 
 
 def _check_overlap(document: Document, wire: dict[str, Any]) -> bool:
+    if any("value" in wire[side] for side in ("left", "right")):
+        return check_value_overlap(document, wire)
     return check_overlap(document, wire) or check_state_overlap(document, wire)
 
 
