@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -156,12 +157,14 @@ def layouts_under_test(
     pool: DynamicPool, memory: MemoryPlan, order: HappensBefore
 ) -> list[BindingLayout]:
     """The arenas that the fast path compiles, or none where it cannot."""
-    listed = {resource for row in pool.invocation_liveness for resource in row.resource_ids}
+    listed = Counter(resource for row in pool.invocation_liveness for resource in row.resource_ids)
     kinds = {row.base_resource_id: row.kind for row in memory.dynamic_descriptors}
     for resource in listed:
         kind = kinds.get(resource)
         if not isinstance(kind, Binding) or kind.node_id not in order.position:
             return []
+    if any(count > 1 for count in listed.values()):
+        return []  # a wave has one place for each resource, so such a plan is refused
     try:
         return compile_layouts(pool, memory, order)
     except SizeError:
