@@ -159,11 +159,8 @@ def _prove(
         facts.execution,
         proving,
         ordered=facts.order is not None,
-        judged=facts.order is not None
-        and not facts.faulty
-        and all(safety.named_in_full for safety in facts.slot_safety.values())
         # Below the cap no rule was capped, so every pair that the checks found is in the list.
-        and len(findings) < MAXIMUM_OF_A_RULE,
+        judged=facts.judges_order_at if len(findings) < MAXIMUM_OF_A_RULE else lambda _: False,
     )
 
 
@@ -224,7 +221,9 @@ def slots_of(facts: Expected | None) -> tuple[SlotReport, ...]:
             if len(slot.resource_ids) < 2:
                 continue
             safety = facts.slot_safety.get((group, index))
-            if safety is None:
+            users = {} if facts.order is None else facts.order.users
+            # Where a member has no user, nobody can say when it lives.
+            if safety is None or not all(users.get(name) for name in slot.resource_ids):
                 slots.append(SlotReport(pool_id=pool.pool_id, resource_ids=slot.resource_ids))
             else:
                 slots.append(

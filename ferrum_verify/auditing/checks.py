@@ -146,7 +146,7 @@ def _check_problem(
     yield from slot_retained.check_retained(
         problem.retained_completion_resources, problem, subject.places.retained
     )
-    users = order.users
+    users = order.listed
     for index, row in enumerate(dynamics):
         if row.base_resource_id in users:
             continue

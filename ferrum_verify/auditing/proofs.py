@@ -53,13 +53,14 @@ def prove_subject(
     proving: Proving,
     *,
     ordered: bool,
-    judged: bool,
+    judged: Callable[[str], bool],
     observe: Callable[[Obligation], None] = lambda _: None,
 ) -> ProofReport | None:
     """Discharge the claims about a subject, and merge what they show into the findings.
 
     ``document`` is the JSON that counterexamples are checked against; ``ordered`` says whether
-    the order of the nodes is sound, ``judged`` whether the concrete path judged every slot.
+    the order of the nodes is sound, ``judged`` of the place of a slot, or of a pool's rows,
+    whether the concrete path judged all that share bytes there.
     None for a document about which nothing is claimed. Raises OSError where the folder of
     ``proving.smt2`` cannot be written.
     """
@@ -87,7 +88,9 @@ def prove_subject(
     )
 
 
-def _merge(findings: Sequence[Finding], proof: Proof, *, judged: bool) -> tuple[Finding, ...]:
+def _merge(
+    findings: Sequence[Finding], proof: Proof, *, judged: Callable[[str], bool]
+) -> tuple[Finding, ...]:
     merged = list(findings)
     # Whether the concrete path found anything at all: only a plan that it called clean can be
     # contradicted by a refuted claim that it has no rule of the same grain for.
@@ -97,11 +100,11 @@ def _merge(findings: Sequence[Finding], proof: Proof, *, judged: bool) -> tuple[
         if found is not None:
             if merged[found].counterexample is None:
                 merged[found] = replace(merged[found], counterexample=verdict.counterexample)
-        elif clean or (judged and verdict.obligation.rule.id in ORDER_RULES):
+        elif clean or _is_judged(verdict.obligation, judged):
             merged.append(_disagreement(verdict, "refuted", "finds nothing wrong"))
         else:
             merged.append(_finding(verdict))
-    merged += _contradicted(findings, proof) if judged else []
+    merged += _contradicted(findings, proof, judged)
     merged += [*_vacuous(proof), *_open(proof)]
     return tuple(merged)
 
@@ -134,12 +137,19 @@ def _finding(verdict: Verdict) -> Finding:
     return replace(finding, judgment="safety")
 
 
-def _contradicted(findings: Sequence[Finding], proof: Proof) -> list[Finding]:
+def _is_judged(obligation: Obligation, judged: Callable[[str], bool]) -> bool:
+    """Whether the concrete path has answered the same question."""
+    return obligation.rule.id in ORDER_RULES and judged(obligation.location)
+
+
+def _contradicted(
+    findings: Sequence[Finding], proof: Proof, judged: Callable[[str], bool]
+) -> list[Finding]:
     """Concrete findings of order whose claim the solver proved."""
     proved = {
         (verdict.obligation.rule.id, frozenset(verdict.obligation.names)): verdict
         for verdict in proof.of(Proved)
-        if verdict.obligation.rule.id in ORDER_RULES
+        if _is_judged(verdict.obligation, judged)
     }
     return [
         _disagreement(proved[key], "proved", f"says: {finding.message}")

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ferrum_verify.counterexamples.sizes import COUNTS, MAXIMUM, is_shape, known, mask, taken
+from ferrum_verify.counterexamples.sizes import (
+    COUNTS,
+    MAXIMUM,
+    NOT_EVALUATED,
+    is_shape,
+    known,
+    mask,
+    taken,
+)
 from ferrum_verify.counterexamples.workspaces import growth, usable_bytes, workspaces
 
 if TYPE_CHECKING:
@@ -66,24 +75,56 @@ def _bounds(document: Document, shape: Mapping[str, int]) -> Iterator[Bound]:
 def _own_bounds(document: Document, shape: Mapping[str, int]) -> Iterator[Bound]:
     """The bounds of a memory plan; their places are relative to it."""
     sizes = known(document, shape)
-    for index, row in enumerate(document.memory.get("dynamic_descriptors", [])):
-        place = f"/dynamic_descriptors/{index}"
-        for size, limit in _shrinking(row, shape):
-            yield Bound(size, limit, f"{place}/demand")
-        if row["base_resource_id"] in sizes:
-            # By division and by masks, which differ unless all units are powers of two.
-            both = taken(row, shape), taken(row, shape, mask)
-            yield Bound(max(both), min(both), place)
+    rows = document.memory.get("dynamic_descriptors", [])
     pools = document.memory.get("dynamic_pools", [])
     unit = all(shape[name] == 1 for name, _ in COUNTS)
-    for index, pool in enumerate(pools):
-        place = f"/dynamic_pools/{index}"
-        if unit and (peak := _invocation(pool, sizes)) is not None:
-            field = "minimum_invocation_peak_bytes"
-            yield Bound(peak, pool[field], f"{place}/{field}")
-        field = "theoretical_ceiling_bytes"
-        yield Bound(_resident(document, pool, shape), int(pool[field]), f"{place}/{field}")
-    yield from _budgets(document, sizes, shape)
+    parts = [
+        *(
+            partial(_of_row, row, f"/dynamic_descriptors/{index}", shape)
+            for index, row in enumerate(rows)
+        ),
+        *(
+            partial(_peak_of, pool, f"/dynamic_pools/{index}", sizes)
+            for index, pool in enumerate(pools)
+            if unit
+        ),
+        *(
+            partial(_ceiling_of, document, pool, f"/dynamic_pools/{index}", shape)
+            for index, pool in enumerate(pools)
+        ),
+        partial(_budgets, document, sizes, shape),
+        partial(_grants, document, pools, sizes),
+    ]
+    for part in parts:
+        try:
+            yield from part()
+        except NOT_EVALUATED:
+            continue  # it speaks of something that is at fault; the other bounds stand
+
+
+def _of_row(row: Mapping[str, Any], place: str, shape: Mapping[str, int]) -> Iterator[Bound]:
+    for size, limit in _shrinking(row, shape):
+        yield Bound(size, limit, f"{place}/demand")
+    # By division and by masks, which differ unless all units are powers of two.
+    both = taken(row, shape), taken(row, shape, mask)
+    yield Bound(max(both), min(both), place)
+
+
+def _peak_of(pool: Mapping[str, Any], place: str, sizes: Mapping[str, int]) -> Iterator[Bound]:
+    peak = _invocation(pool, sizes)
+    if peak is not None:
+        field = "minimum_invocation_peak_bytes"
+        yield Bound(peak, pool[field], f"{place}/{field}")
+
+
+def _ceiling_of(
+    document: Document, pool: Mapping[str, Any], place: str, shape: Mapping[str, int]
+) -> Iterator[Bound]:
+    field = "theoretical_ceiling_bytes"
+    yield Bound(_resident(document, pool, shape), int(pool[field]), f"{place}/{field}")
+
+
+def _grants(document: Document, pools: list[Any], sizes: Mapping[str, int]) -> Iterator[Bound]:
     need = _need(document, pools, sizes)
     if need is not None:
         memory = document.memory

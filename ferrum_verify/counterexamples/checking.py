@@ -13,6 +13,8 @@ from ferrum_verify.counterexamples.bounds import check_shape
 from ferrum_verify.counterexamples.byte_ranges import check_overlap
 from ferrum_verify.counterexamples.document import Document
 from ferrum_verify.counterexamples.spans import check_span, check_state_overlap
+from ferrum_verify.counterexamples.uses import share_an_extent, users_of
+from ferrum_verify.counterexamples.values import check_value_overlap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,10 +69,15 @@ def _check_schedule(  # noqa: PLR0911  (one condition after the other)
             bound = times[earlier][1] if execution == "in-order" else times[earlier][0]
             if times[later][0] < bound:
                 return False
-    if type(wire["at"]) is not int or wire["left"]["resource"] == wire["right"]["resource"]:
+    if type(wire["at"]) is not int:
         return False
-    for side in (wire["left"], wire["right"]):
-        users = [name for name, node in nodes.items() if side["resource"] in node["resources"]]
+    sides = (wire["left"], wire["right"])
+    if sides[0]["resource"] == sides[1]["resource"]:
+        return share_an_extent(document, *sides) and all(
+            times[side["node"]][0] <= wire["at"] < times[side["node"]][1] for side in sides
+        )
+    for side in sides:
+        users = users_of(document, side["resource"])
         if side["node"] not in users or any(user not in times for user in users):
             return False
         born = min(times[user][0] for user in users)
@@ -81,6 +88,8 @@ def _check_schedule(  # noqa: PLR0911  (one condition after the other)
 
 
 def _check_overlap(document: Document, wire: dict[str, Any]) -> bool:
+    if any("value" in wire[side] for side in ("left", "right")):
+        return check_value_overlap(document, wire)
     return check_overlap(document, wire) or check_state_overlap(document, wire)
 
 

@@ -43,15 +43,20 @@ class LiveResource:
 
 @dataclass(frozen=True, slots=True)
 class ByteRange:
-    """The bytes ``[start, end)`` that a resource occupies in an arena."""
+    """The bytes ``[start, end)`` that a resource occupies in an arena.
+
+    With a ``value`` they are bytes of the resource: those that the value is bound to.
+    """
 
     resource: str
     start: int
     end: int
+    value: str | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """The range's JSON."""
-        return {"resource": self.resource, "start": self.start, "end": self.end}
+        wire: dict[str, Any] = {"resource": self.resource, "start": self.start, "end": self.end}
+        return wire if self.value is None else wire | {"value": self.value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ class ScheduleCounterexample:
 
 @dataclass(frozen=True, slots=True)
 class OverlapCounterexample:
-    """A shape at which two resources both hold ``byte`` of one arena."""
+    """A shape at which two resources both hold ``byte`` of one arena, or two values of one."""
 
     kind: ClassVar[Literal["overlap"]] = "overlap"
     shape: Shape

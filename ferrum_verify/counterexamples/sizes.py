@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 MAXIMUM = 2**64 - 1
 
 
+NOT_EVALUATED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What evaluating a row or pool that is at fault raises; what depends on it is skipped."""
+
+
 class UndefinedError(ValueError):
     """A demand says nothing of the shape."""
 
@@ -69,11 +73,14 @@ def taken(
 
 
 def known(document: Document, shape: Mapping[str, int]) -> dict[str, int]:
-    """The bytes of every dynamic resource that has a size at the shape."""
+    """The bytes of every dynamic resource that has a size at the shape.
+
+    One row at fault, say one that is aligned to 0, leaves the others theirs.
+    """
     sizes = {}
     for name, row in document.descriptors.items():
         try:
             sizes[name] = taken(row, shape)
-        except UndefinedError:
+        except NOT_EVALUATED:
             continue
     return sizes

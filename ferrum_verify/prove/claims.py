@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from ferrum_verify.prove.capacity import (
 from ferrum_verify.prove.liveness import peak_claims, reuse_claims
 from ferrum_verify.prove.reusable import budget_claims, lane_claims
 from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
-from ferrum_verify.prove.slots import retained_claims, slot_claims
+from ferrum_verify.prove.slots import retained_claims, slot_claims, strangers_of
 from ferrum_verify.prove.spans import span_claims
 from ferrum_verify.prove.windows import PlanGraph
 
@@ -87,12 +88,13 @@ def slot_sources(plan: Plan) -> Iterator[Claims]:
     """The sources of claims about the plan's Step slots."""
     at = f"{plan.subject.places.memory}/dynamic_pools"
     for index, pool in enumerate(plan.memory.dynamic_pools):
+        foreign, repeated = strangers_of(pool, plan.descriptors)
         for place, slot in enumerate(pool.step_resource_slots):
             here = f"{at}/{index}/step_resource_slots/{place}"
             name = f"slot {place} of pool `{short_pool(pool.pool_id)}`"
             yield retained_claims(slot, name, here, plan.subject.retained, plan.descriptors)
             if plan.graph is not None and len(slot.resource_ids) > 1:
-                yield slot_claims(slot, name, here, plan.graph, plan.execution)
+                yield slot_claims(slot, name, here, plan.graph, plan.execution, foreign, repeated)
 
 
 def _liveness_sources(plan: Plan) -> Iterator[Claims]:
@@ -155,12 +157,14 @@ def layouts_under_test(
     pool: DynamicPool, memory: MemoryPlan, order: HappensBefore
 ) -> list[BindingLayout]:
     """The arenas that the fast path compiles, or none where it cannot."""
-    listed = {resource for row in pool.invocation_liveness for resource in row.resource_ids}
+    listed = Counter(resource for row in pool.invocation_liveness for resource in row.resource_ids)
     kinds = {row.base_resource_id: row.kind for row in memory.dynamic_descriptors}
     for resource in listed:
         kind = kinds.get(resource)
         if not isinstance(kind, Binding) or kind.node_id not in order.position:
             return []
+    if any(count > 1 for count in listed.values()):
+        return []  # a wave has one place for each resource, so such a plan is refused
     try:
         return compile_layouts(pool, memory, order)
     except SizeError:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import z3
 
-from ferrum_verify.counterexamples import ShapeCounterexample
+from ferrum_verify.counterexamples import LiveResource, ShapeCounterexample
 from ferrum_verify.plan.sizes import UNIT
 from ferrum_verify.prove.obligation import Obligation, Statement, formula
 from ferrum_verify.prove.schedules import live_together
@@ -82,8 +84,28 @@ def _clash(
     )
     pair = next(pairs, None)
     if pair is None:
-        return None  # both rows have one resource, and nothing that it could clash with
+        return _of_one_name(rows, graph, execution)
     return live_together(graph, *pair, execution) or live_together(graph, *pair, "concurrent")
+
+
+def _of_one_name(
+    rows: tuple[InvocationLiveness, InvocationLiveness], graph: PlanGraph, execution: Execution
+) -> Counterexample | None:
+    """A run in which both nodes run at once, each with its own workspace of the one name."""
+    nodes = [row.node_id for row in rows]
+    workspace = rows[0].resource_ids[0]
+    if workspace not in rows[1].resource_ids:
+        return None
+    invocations = copy(graph)
+    invocations.users = {node: [graph.position[node]] for node in nodes}
+    found = live_together(invocations, nodes[0], nodes[1], execution)
+    if found is None:
+        return None
+    return replace(
+        found,
+        left=LiveResource(workspace, nodes[0]),
+        right=LiveResource(workspace, nodes[1]),
+    )
 
 
 def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int]) -> Claims:

@@ -64,11 +64,16 @@ def _one_by_one(positions: list[int]) -> Times:
 
 
 def _shown(users: list[int], times: Times, at: int) -> int:
-    """The user that runs at the time, or else the last one that ran before it."""
-    running = [user for user in users if times[user][0] <= at < times[user][1]]
-    if running:
-        return running[0]
-    return max((user for user in users if times[user][0] <= at), key=lambda user: times[user])
+    """Of what is born at the time the user that starts, else the user that still needs it.
+
+    That is who runs already or, of those that come later, the next; only where there is no
+    other it is one that starts at the time, which may be the one that overwrites.
+    """
+    born = all(times[user][0] >= at for user in users)
+    return min(
+        (user for user in users if at < times[user][1]),
+        key=lambda user: (times[user][0] == at and not born, times[user]),
+    )
 
 
 def _needed(graph: PlanGraph, positions: Iterable[int]) -> set[int]:

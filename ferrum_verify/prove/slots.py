@@ -12,6 +12,7 @@ The theorems of ``proofs/neighbours.py`` say so for every plan.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import z3
@@ -26,25 +27,33 @@ from ferrum_verify.rules import slot as rules
 from ferrum_verify.rules import slot_members
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Mapping, Sequence
 
     from ferrum_verify.counterexamples import Counterexample, Execution
-    from ferrum_verify.documents.memory_plan import DynamicDescriptor, StepSlot
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, StepSlot
     from ferrum_verify.prove.obligation import Claims, Formula, Outcome
     from ferrum_verify.prove.windows import PlanGraph
 
 
 def slot_claims(
-    slot: StepSlot, name: str, at: str, graph: PlanGraph, execution: Execution
+    slot: StepSlot,
+    name: str,
+    at: str,
+    graph: PlanGraph,
+    execution: Execution,
+    foreign: frozenset[str] = frozenset(),
+    repeated: frozenset[str] = frozenset(),
 ) -> Claims:
     """The claims that together say: no two members of the slot are ever live together.
 
-    A member that no node uses has no life; the slot rules report it.
+    A member that no node uses has no life; the slot rules report it. They report the ``foreign``
+    members too, whose bytes are not the slot's, and the ``repeated`` ones, which stand in other
+    slots of the pool as well: what clashes with one of those clashes for that reason.
     """
     users = {
         resource: graph.users[resource]
         for resource in dict.fromkeys(slot.resource_ids)
-        if resource in graph.users
+        if resource in graph.users and resource not in foreign
     }
     members = sorted(users, key=lambda resource: (users[resource][0], resource))
     before: list[int] = []  # per member, the earlier ones that are known to be dead, as bits
@@ -56,7 +65,7 @@ def slot_claims(
             other = open_.bit_length() - 1
             asked |= 1 << other
             earlier = members[other]
-            outcome = yield _apart((earlier, member), name, at, graph, execution)
+            outcome = yield _apart((earlier, member), name, at, graph, execution, repeated)
             if isinstance(outcome, Undecided):
                 break  # one open claim says enough: the member may clash with any before it
             if isinstance(outcome, Proved):
@@ -88,7 +97,12 @@ def _is_whole(
 
 
 def _apart(
-    members: tuple[str, str], name: str, at: str, graph: PlanGraph, execution: Execution
+    members: tuple[str, str],
+    name: str,
+    at: str,
+    graph: PlanGraph,
+    execution: Execution,
+    repeated: frozenset[str],
 ) -> Obligation:
     """The claim that two members, the earlier used first, are never live together."""
     left, right = members
@@ -107,12 +121,28 @@ def _apart(
         id=f"{at}: {left} before {right}",
         claim=f"`{left}` and `{right}`, which share {name}, are never live together ({execution}).",
         names=members,
-        rule=rules.SHARED_WHILE_LIVE,
+        rule=rules.SHARED_WHILE_LIVE if repeated.isdisjoint(members) else slot_members.REPEATED,
         location=at,
         formula=_FORMULAS[execution](graph, lefts, rights),
         message=message,
         witness=lambda _: live_together(graph, left, right, execution),
     )
+
+
+def strangers_of(
+    pool: DynamicPool, descriptors: Mapping[str, DynamicDescriptor]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The members of a pool's slots that are no Step resources of it, and those in several."""
+    slots = Counter(r for slot in pool.step_resource_slots for r in set(slot.resource_ids))
+    own = {
+        name
+        for name in slots
+        if (row := descriptors.get(name)) is not None
+        and row.lifetime == "step"
+        and (row.pool_id == pool.pool_id or name in pool.resource_ids)
+    }
+    repeated = (name for name, count in slots.items() if count > 1)
+    return frozenset(slots.keys() - own), frozenset(repeated)
 
 
 def _in_order(_: PlanGraph, lefts: list[int], rights: list[int]) -> Formula:
@@ -177,7 +207,7 @@ def _alone(
     return Obligation(
         id=f"{at}: retained {resource}",
         claim=f"`{resource}`, which is read after the terminal fence, shares {name} with nothing.",
-        names=(resource, *others),
+        names=(resource,),
         rule=slot_members.RETAINED_SHARED,
         location=at,
         formula=formula(outlives_none, bool(others)),
@@ -185,7 +215,7 @@ def _alone(
             f"{name} gives the bytes of `{resource}`, which is read after the terminal fence, "
             f"also to `{others[0]}`"
         ),
-        witness=lambda _: _same_bytes(resource, others[0], descriptors),
+        witness=lambda _: _same_bytes(resource, others, descriptors),
     )
 
 
@@ -197,12 +227,15 @@ def outlives_none(shared: bool) -> Statement:
 
 
 def _same_bytes(
-    left: str, right: str, descriptors: Mapping[str, DynamicDescriptor]
+    resource: str, others: Sequence[str], descriptors: Mapping[str, DynamicDescriptor]
 ) -> Counterexample | None:
-    try:
-        sizes = [request_bytes(descriptors[name], UNIT) for name in (left, right)]
-    except (KeyError, SizeError):
+    """The bytes of a resource and of the first other member that has a size."""
+    ranges = []
+    for name in (resource, *others):
+        try:
+            ranges.append(ByteRange(name, 0, request_bytes(descriptors[name], UNIT)))
+        except (KeyError, SizeError):
+            continue
+    if len(ranges) < 2 or ranges[0].resource != resource:
         return None
-    return OverlapCounterexample(
-        UNIT, ByteRange(left, 0, sizes[0]), ByteRange(right, 0, sizes[1]), 0
-    )
+    return OverlapCounterexample(UNIT, ranges[0], ranges[1], 0)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import z3
 
+from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.prove.obligation import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.node import PlanNode
 
 LOGIC = "QF_IDL"
@@ -49,7 +49,7 @@ class PlanGraph:
         ]
         self.users: dict[str, list[int]] = {}
         for index, node in enumerate(nodes):
-            for resource in dict.fromkeys(node.resources):
+            for resource in dict.fromkeys((*node.resources, *_bound(node))):
                 self.users.setdefault(resource, []).append(index)
 
     def window(self, first: int, last: int) -> Window:
@@ -58,6 +58,17 @@ class PlanGraph:
             tuple(sorted(earlier - first for earlier in earliers if earlier >= first))
             for earliers in self.dependencies[first : last + 1]
         )
+
+
+def _bound(node: FragmentNode | PlanNode) -> list[str]:
+    """The resources whose bytes a node touches, whether it lists them or not."""
+    if isinstance(node, FragmentNode):
+        bound = [*(node.reads or ()), *(node.writes or ()), node.binding_resource]
+    else:
+        bound = [node.scratch_resource, node.binding_resource, node.persistent_resource]
+        bound += [part.resource_id for value in node.values for part in value.storage.components]
+        bound += [resource for effect in node.state_effects for resource in effect.resource_ids]
+    return [resource for resource in bound if resource is not None]
 
 
 def stream(length: int) -> Window:

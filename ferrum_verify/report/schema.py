@@ -37,7 +37,7 @@ def _one_of(*values: str) -> dict[str, Any]:
 def _counterexample() -> dict[str, Any]:
     shape = _object({"sequences": _COUNT, "tokens": _COUNT, "pages": _COUNT})
     use = _object({"resource": _TEXT, "node": _TEXT})
-    extent = _object({"resource": _TEXT, "start": _COUNT, "end": _COUNT})
+    extent = _object({"resource": _TEXT, "start": _COUNT, "end": _COUNT}, {"value": _TEXT})
     counts = _object({"minimum_tokens": _COUNT, "alignment": _COUNT})
     party = _object(
         {"by": _one_of(*get_args(PartyKind))},

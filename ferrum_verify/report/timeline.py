@@ -97,7 +97,10 @@ def _schedule(
 
 
 def _extent(extent: ByteRange) -> str:
-    return f"{printable(extent.resource)} holds bytes {extent.start:,} to {extent.end - 1:,}"
+    held = f"holds bytes {extent.start:,} to {extent.end - 1:,}"
+    if extent.value is None:
+        return f"{printable(extent.resource)} {held}"
+    return f"{printable(extent.value)} {held} of {printable(extent.resource)}"
 
 
 def _span(span: SpanCounterexample) -> list[str]:

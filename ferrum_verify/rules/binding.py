@@ -84,7 +84,7 @@ def _check_once(facts: Expected) -> Iterator[Finding]:
     assert facts.order is not None
     for resource, row in facts.descriptors.items():
         if row.lifetime == "invocation":
-            users = facts.order.users.get(resource, [])
+            users = facts.order.listed.get(resource, [])
             if len(users) > 1:
                 nodes = " and ".join(f"`{facts.order.nodes[user].id}`" for user in users[:3])
                 yield NOT_ONCE.finding(
@@ -180,6 +180,7 @@ def _check_owners(facts: Expected, pool: DynamicPool) -> Iterator[Finding]:
             yield OWNER.finding(
                 f"binding `{resource}` belongs to `{node_id}`, but that node owns {has}",
                 f"{facts.subject.places.nodes}/{index}",
+                about=(node_id,),
             )
         elif resource not in node.resources:
             yield OWNER.finding(
@@ -188,7 +189,9 @@ def _check_owners(facts: Expected, pool: DynamicPool) -> Iterator[Finding]:
             )
         if node_id in owned:
             yield OWNER.finding(
-                f"`{node_id}` owns two bindings, `{owned[node_id]}` and `{resource}`", place
+                f"`{node_id}` owns two bindings, `{owned[node_id]}` and `{resource}`",
+                place,
+                about=(node_id,),
             )
         owned[node_id] = resource
 

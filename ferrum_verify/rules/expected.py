@@ -259,15 +259,12 @@ class Expected:
         if not (shape.sequences and shape.tokens and shape.pages):
             return budgets
         for group, members in self.groups.items():
-            if not self.sound(members):
-                continue
             live = [each for each in members if each.lifetime in ("step", "invocation")]
-            try:
-                bytes_of = bytes_at(live, shape)
-            except SizeError:
-                budgets[group] = _first_undefined(live, shape)
-                continue
-            budgets[group] = self._pool_budgets(group, bytes_of)
+            sound = [each for each in live if each.base_resource_id not in self.faulty]
+            if undefined := _undefined(sound, shape):
+                budgets[group] = undefined
+            elif self.sound(members):
+                budgets[group] = self._pool_budgets(group, bytes_at(live, shape))
         return budgets
 
     def _pool_budgets(self, group: str, bytes_of: dict[str, int]) -> list[tuple[int, int]]:
@@ -297,17 +294,43 @@ class Expected:
 
     @cached_property
     def slot_safety(self) -> dict[tuple[str, int], SlotSafety]:
-        """The safety of every stated slot of several known, used members, by pool and index."""
+        """The safety of every stated slot of several used members, by pool and index.
+
+        A slot or row that is at fault otherwise shares bytes all the same, so it is judged too.
+        """
         if self.order is None:
             return {}
         judged: dict[tuple[str, int], SlotSafety] = {}
         for group, (_, pool) in self.pools.items():
             for index, slot in enumerate(pool.step_resource_slots):
-                if len(slot.resource_ids) > 1:
-                    safety = slot_safety(slot.resource_ids, self.order)
-                    if safety is not None:
-                        judged[group, index] = safety
+                used = [r for r in dict.fromkeys(slot.resource_ids) if self.order.users.get(r)]
+                safety = slot_safety(used, self.order) if len(used) > 1 else None
+                if safety is not None:
+                    judged[group, index] = safety
         return judged
+
+    def judges_order_at(self, place: str) -> bool:
+        """Whether every pair that shares the bytes of a slot, or of rows, is judged.
+
+        ``place`` is the pointer of a slot or of a pool's rows.
+        """
+        return place in self._judged_places
+
+    @cached_property
+    def _judged_places(self) -> frozenset[str]:
+        at = f"{self.subject.places.memory}/dynamic_pools"
+        slots = {
+            f"{at}/{self.pools[group][0]}/step_resource_slots/{index}"
+            for (group, index), safety in self.slot_safety.items()
+            if safety.named_in_full and self._is_own(group, index)
+        }
+        rows = {f"{at}/{index}/invocation_liveness" for index, _ in self.pools.values()}
+        return frozenset(slots | rows) if self.order is not None else frozenset()
+
+    def _is_own(self, group: str, index: int) -> bool:
+        """Whether a slot has Step resources of its own pool only."""
+        own = {row.base_resource_id for row in self.groups[group] if row.lifetime == "step"}
+        return own.issuperset(self.pools[group][1].step_resource_slots[index].resource_ids)
 
     @cached_property
     def _places(self) -> dict[str, str]:
@@ -337,10 +360,16 @@ class Expected:
         return self.faulty.isdisjoint(member.base_resource_id for member in members)
 
 
-def _first_undefined(members: list[DynamicDescriptor], shape: Shape) -> str:
-    for member in members:
-        try:
-            request_bytes(member, shape)
-        except SizeError as error:
-            return f"the size of `{member.base_resource_id}` {error}"
-    raise AssertionError("every member has a size")
+def _undefined(members: list[DynamicDescriptor], shape: Shape) -> str:
+    """Which members have no size at the shape, and why; empty where all have one."""
+    try:
+        bytes_at(members, shape)
+    except SizeError:
+        reasons = []
+        for member in members:
+            try:
+                request_bytes(member, shape)
+            except SizeError as error:
+                reasons.append(f"the size of `{member.base_resource_id}` {error}")
+        return "; ".join(reasons)
+    return ""

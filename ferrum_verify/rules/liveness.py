@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import (
         DynamicPool,
     )
+    from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.rules.expected import Expected
 
 ROWS = "docs/format.md, «Pools»; seed 000, `validate_pool_liveness_rows`"
@@ -31,7 +32,8 @@ def check(facts: Expected) -> Iterator[Finding]:
         broken = list(_check_rows(facts, group, pool, f"{at}/{index}"))
         yield from broken
         yield from _check_peak(facts, group, pool, f"{at}/{index}")
-        yield from _check_order(facts, group, pool, f"{at}/{index}", bool(broken))
+        yield from _check_derived(facts, group, pool, f"{at}/{index}", bool(broken))
+        yield from _check_order(facts, pool, f"{at}/{index}")
     yield from check_summary(facts)
 
 
@@ -195,6 +197,52 @@ MODE_NOT_DERIVED = Rule(
         "fragment", {"/memory/dynamic_pools/3/invocation_liveness_mode": "conservative_concurrent"}
     ),
 )
+
+
+def _check_derived(
+    facts: Expected, group: str, pool: DynamicPool, at: str, broken: bool
+) -> Iterator[Finding]:
+    if facts.order is None or facts.structure is None or broken:
+        return
+    if not facts.sound(facts.groups[group]):
+        return
+    name = f"pool `{short_pool(pool.pool_id)}`"
+    derived = facts.structure[group].liveness
+    stated, wanted = as_rows(pool.invocation_liveness), as_rows(derived.rows)
+    mode = pool.invocation_liveness_mode
+    accepted: set[str] = {derived.mode}
+    has_binding = any(
+        getattr(member.kind, "tag", "") == "binding" for member in facts.groups[group]
+    )
+    if stated != wanted:
+        ours = sorted(set(wanted) - set(stated))
+        theirs = sorted(set(stated) - set(wanted))
+        nodes = ", ".join(f"`{node}`" for node in sorted({row[0] for row in (*ours, *theirs)})[:4])
+        yield ROWS_NOT_DERIVED.finding(
+            f"the liveness rows of {name} differ from what the nodes list, at {nodes}",
+            f"{at}/invocation_liveness",
+            expected=[{"node_id": node, "resource_ids": list(ids)} for node, ids in ours],
+            actual=[{"node_id": node, "resource_ids": list(ids)} for node, ids in theirs],
+        )
+        # A mode that follows from wrong rows is no second fault.
+        is_apart = not has_binding and not _overlapping(facts.order, pool)
+        accepted.add("total_order_reuse" if is_apart else "conservative_concurrent")
+    if mode not in accepted:
+        reason = (
+            "it has program bindings"
+            if has_binding
+            else "its nodes are totally ordered"
+            if derived.mode == "total_order_reuse"
+            else "its nodes are not totally ordered"
+        )
+        yield MODE_NOT_DERIVED.finding(
+            f"{name} has mode {mode}, but {reason}, so the engine derives {derived.mode}",
+            f"{at}/invocation_liveness_mode",
+            expected=derived.mode,
+            actual=mode,
+        )
+
+
 ROWS_OVERLAP = Rule(
     id="liveness.rows-overlap",
     summary="Rows that reuse one extent are never live together.",
@@ -213,50 +261,30 @@ ROWS_OVERLAP = Rule(
 )
 
 
-def _check_order(
-    facts: Expected, group: str, pool: DynamicPool, at: str, broken: bool
-) -> Iterator[Finding]:
-    if facts.order is None or facts.structure is None or broken:
+def _check_order(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Finding]:
+    """Whether rows that reuse one extent are live together, derived or not."""
+    if facts.order is None or facts.execution == "in-order":
         return
-    if not facts.sound(facts.groups[group]):
-        return
-    order = facts.order
-    name = f"pool `{short_pool(pool.pool_id)}`"
-    derived = facts.structure[group].liveness
-    stated, wanted = as_rows(pool.invocation_liveness), as_rows(derived.rows)
-    if stated != wanted:
-        ours = sorted(set(wanted) - set(stated))
-        theirs = sorted(set(stated) - set(wanted))
-        nodes = ", ".join(f"`{node}`" for node in sorted({row[0] for row in (*ours, *theirs)})[:4])
-        yield ROWS_NOT_DERIVED.finding(
-            f"the liveness rows of {name} differ from what the nodes list, at {nodes}",
-            f"{at}/invocation_liveness",
-            expected=[{"node_id": node, "resource_ids": list(ids)} for node, ids in ours],
-            actual=[{"node_id": node, "resource_ids": list(ids)} for node, ids in theirs],
-        )
-        return
-    mode = pool.invocation_liveness_mode
-    if mode != derived.mode:
-        reason = (
-            "it has program bindings"
-            if any(getattr(member.kind, "tag", "") == "binding" for member in facts.groups[group])
-            else "its nodes are totally ordered"
-            if derived.mode == "total_order_reuse"
-            else "its nodes are not totally ordered"
-        )
-        yield MODE_NOT_DERIVED.finding(
-            f"{name} has mode {mode}, but {reason}, so the engine derives {derived.mode}",
-            f"{at}/invocation_liveness_mode",
-            expected=derived.mode,
-            actual=mode,
-        )
-    if mode == "total_order_reuse" and facts.execution != "in-order":
-        rows = sorted(pool.invocation_liveness, key=lambda row: order.position[row.node_id])
-        for left, right in itertools.pairwise(rows):
-            if not order.precedes(order.position[left.node_id], order.position[right.node_id]):
-                yield ROWS_OVERLAP.finding(
-                    f"{name} reuses one extent for `{left.node_id}` and `{right.node_id}`, but "
-                    "neither happens before the other",
-                    f"{at}/invocation_liveness",
-                    about=(left.node_id, right.node_id),
-                )
+    if pool.invocation_liveness_mode == "total_order_reuse":
+        for left, right in _overlapping(facts.order, pool):
+            yield ROWS_OVERLAP.finding(
+                f"pool `{short_pool(pool.pool_id)}` reuses one extent for `{left}` and `{right}`, "
+                "but neither happens before the other",
+                f"{at}/invocation_liveness",
+                about=(left, right),
+            )
+
+
+def _overlapping(order: HappensBefore, pool: DynamicPool) -> list[tuple[str, str]]:
+    """Neighbours in plan order of which neither happens before the other."""
+    position = order.position
+    rows = {
+        row.node_id
+        for row in pool.invocation_liveness
+        if row.node_id in position and row.resource_ids
+    }
+    return [
+        (left, right)
+        for left, right in itertools.pairwise(sorted(rows, key=position.__getitem__))
+        if not order.precedes(position[left], position[right])
+    ]

@@ -35,6 +35,7 @@ CONCRETE = {
     "contract.suffix-narrowed",
     "contract.workspace-exceeds-policy",
     "contract.workspace-formula",
+    "value.overlap",
 }
 """The rules that show a counterexample without the solver's help."""
 

@@ -86,7 +86,7 @@ def _users(
 
 def _extent(extent: ByteRange) -> dict[str, Any]:
     return {
-        "name": printable(extent.resource),
+        "name": printable(extent.resource if extent.value is None else extent.value),
         "start": exact(extent.start),
         "end": exact(extent.end),
     }
