@@ -78,6 +78,7 @@ from ferrum_verify.rules import (
     static,
     static_rows,
     value,
+    value_growth,
     value_rows,
     weight_parts,
     work,
@@ -92,7 +93,7 @@ if TYPE_CHECKING:
 _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
     "wire": (parse, load, json_text, json_values, read_past, wire_findings, checkpoint_wire),
     "graph": (graph, accesses, plan_graph, data_flow, work, state_effects, selection),
-    "value": (value, accesses, lifetimes, value_rows, weight_parts, aliases, retained),
+    "value": (value, accesses, lifetimes, value_rows, value_growth, weight_parts, aliases, retained),
     "capacity": (capacity_grant, capacity, plan_graph),
     "static": (static, static_rows),
     "descriptor": (descriptor, descriptor_rows),

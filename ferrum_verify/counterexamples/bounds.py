@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ferrum_verify.counterexamples.holding import held
 from ferrum_verify.counterexamples.sizes import COUNTS, MAXIMUM, is_shape, known, mask, taken
 from ferrum_verify.counterexamples.workspaces import growth, usable_bytes, workspaces
 
@@ -58,6 +59,7 @@ def _bounds(document: Document, shape: Mapping[str, int]) -> Iterator[Bound]:
         return
     for bound in _own_bounds(document, shape):
         yield bound._replace(place=at + bound.place)
+    yield from (Bound(*bound) for bound in held(document, shape))
     limit, place = usable_bytes(document)
     for size in workspaces(document, shape):
         yield Bound(size, limit, place)
