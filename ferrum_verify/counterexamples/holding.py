@@ -52,13 +52,13 @@ def _at_most(demand: Mapping[str, Any], shape: Mapping[str, int]) -> int:
     except UndefinedError:
         ((form, terms),) = demand.items()
     if form == "bounded_shape_buckets":
-        return max(bucket["bytes"] for bucket in terms["buckets"])
+        return int(max(bucket["bytes"] for bucket in terms["buckets"]))
     largest = {name: min(shape[name], terms.get(f"maximum_{name}", shape[name])) for name in shape}
     return logical(demand, largest)
 
 
 def _dense_bytes(tensor: Mapping[str, Any]) -> int:
-    return math.prod(tensor["dimensions"]) * _ELEMENT_BYTES[tensor["element_type"]]
+    return int(math.prod(tensor["dimensions"])) * _ELEMENT_BYTES[tensor["element_type"]]
 
 
 def _values(document: Document, tokens: int) -> Iterator[tuple[str, int]]:
@@ -111,10 +111,10 @@ def _stored_bytes(tensor: Mapping[str, Any]) -> int:
         element = _ELEMENT_BYTES[tensor["element_type"]]
         strides = layout["strided"]["byte_strides"]
         steps = zip(tensor["dimensions"], strides, strict=True)
-        return element + sum((count - 1) * stride for count, stride in steps)
+        return element + int(sum((count - 1) * stride for count, stride in steps))
     if "blocked" in layout and "zero_fill" in layout["blocked"]["padding"]:
         filled = layout["blocked"]["padding"]["zero_fill"]["physical_dimensions"]
-        return _dense_bytes(tensor | {"dimensions": filled})
+        return int(math.prod(filled)) * _ELEMENT_BYTES[tensor["element_type"]]
     return _dense_bytes(tensor)
 
 

@@ -58,6 +58,4 @@ def growth_of(binding: ValueBinding, component: StorageComponent, extent: int) -
     exact = min(component.length_bytes, needed)
     if exact % extent:
         return f"the {exact:,} bytes are not the same for each of its {extent:,} tokens"
-    return Growth(
-        component.offset_bytes, exact // extent, -(-component.length_bytes // extent)
-    )
+    return Growth(component.offset_bytes, exact // extent, -(-component.length_bytes // extent))

@@ -93,12 +93,27 @@ def _first_positive(fixed: int, each: int, begin: int, end: int) -> int | None:
     return first if first <= end else None
 
 
-def bytes_of(pieces: Pieces, count: int) -> int:
-    """The bytes at a count; past the last piece those that there are at most, and of none 0."""
-    for upto, fixed, each in pieces:
-        if count <= upto:
-            return fixed + each * count
-    return pieces[-1].fixed + pieces[-1].each * pieces[-1].upto if pieces else 0
+def is_defined(terms: Terms, shape: Shape) -> bool:
+    """Whether a demand says how many bytes there are at a shape."""
+    if isinstance(terms, Linear):
+        return all(getattr(shape, part.counted) <= part.most for part in terms.parts)
+    return any(
+        all(getattr(shape, count) <= getattr(step, count) for count in COUNTS)
+        for step in terms.steps
+    )
+
+
+def bytes_at_most(terms: Terms, shape: Shape) -> int:
+    """The bytes of a demand at a shape; beyond what it is defined at, those it has at most."""
+    if isinstance(terms, Linear):
+        total = terms.fixed
+        for counted, each, most in terms.parts:
+            total += each * min(getattr(shape, counted), most)
+        return total
+    for step in terms.steps:
+        if all(getattr(shape, count) <= getattr(step, count) for count in COUNTS):
+            return step.bytes
+    return max((step.bytes for step in terms.steps), default=0)
 
 
 def least_along_tokens(terms: Terms) -> Pieces:

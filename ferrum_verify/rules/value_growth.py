@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.documents.tensor import SizeError, tensor_storage_bytes
-from ferrum_verify.documents.terms import Linear
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.findings.wording import plural
 from ferrum_verify.plan.growth import growth_of
 from ferrum_verify.plan.holding import (
     Unheld,
-    bytes_of,
+    bytes_at_most,
     growing,
-    least_along_tokens,
+    is_defined,
     unheld_tokens,
 )
-from ferrum_verify.plan.resource_rows import maximal_logical_bytes
+from ferrum_verify.plan.resource_rows import maximal_logical_bytes, terms_of
 from ferrum_verify.rules.descriptor_rows import demand_fault
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.program import ProgramState
     from ferrum_verify.documents.terms import Terms
     from ferrum_verify.findings import Finding
-    from ferrum_verify.plan.holding import Pieces
     from ferrum_verify.plan.resource_rows import ResourceRows, Row
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.value_uses import Definition, Value
@@ -67,7 +65,7 @@ class _Fault(NamedTuple):
     """A value that its row does not hold: where first, and what it needs by then."""
 
     unheld: Unheld
-    want: Pieces
+    need: int
     what: str
     place: str
     offset: int
@@ -103,9 +101,8 @@ def check(
                     known[key] = unheld_tokens(terms, growing(offset, each), most)
                 unheld = known[key]
                 if unheld is not None:
-                    fault = _Fault(
-                        unheld, growing(offset, each), f"value `{value_id}`", place, offset
-                    )
+                    need = offset + each * unheld.tokens
+                    fault = _Fault(unheld, need, f"value `{value_id}`", place, offset)
                     faults.setdefault((component.resource_id, offset), []).append(fault)
                 elif at_most > each and unheld_tokens(terms, growing(offset, at_most), most):
                     why = (
@@ -119,13 +116,6 @@ def check(
         for state in subject.program.states:
             if state.value_id in values:
                 yield from _check_state(state, values[state.value_id].accepted, rows)
-
-
-def terms_of(row: Row) -> Terms:
-    """What a row has at each shape; a static one has the same bytes at all."""
-    if isinstance(row, StaticAllocation):
-        return Linear(row.per_instance_bytes, ())
-    return row.demand.terms
 
 
 def _judged(
@@ -162,10 +152,10 @@ def _not_held(rule: Rule, resource_id: str, alike: list[_Fault], rows: ResourceR
     worst = min(alike, key=lambda each: (not each.unheld.certain, each.unheld.tokens))
     row = rows[resource_id]
     tokens, certain = worst.unheld
-    least = least_along_tokens(terms_of(row))
-    need, limit = bytes_of(worst.want, tokens), bytes_of(least, tokens)
+    shape = Shape(1, tokens, 1)
+    need, limit = worst.need, bytes_at_most(terms_of(row), shape)
     has = f"which has {limit:,} then"
-    if tokens > (least[-1].upto if least else 0):
+    if not is_defined(terms_of(row), shape):
         has = f"which is defined for at most {tokens - 1:,}"
     said = f"At {plural(tokens, 'token')} {worst.what} needs {need:,} bytes of `{resource_id}`"
     if not certain:
@@ -183,9 +173,7 @@ def _not_held(rule: Rule, resource_id: str, alike: list[_Fault], rows: ResourceR
         worst.place if worst.offset else demand,
         expected=need,
         actual=limit,
-        counterexample=None
-        if need <= limit
-        else ShapeCounterexample(Shape(1, tokens, 1), need, limit, demand),
+        counterexample=None if need <= limit else ShapeCounterexample(shape, need, limit, demand),
         about=(resource_id, str(worst.offset)),
     )
 
@@ -218,15 +206,16 @@ def _check_state(
                 size = tensor_storage_bytes(state.tensor)
             except SizeError:
                 continue
-            want, most = growing(offset + size, 0), 1
+            fixed, each, most = offset + size, 0, 1
         else:
-            want, most = growing(offset, scaled.bytes_per_token), scaled.maximum_tokens
-        unheld = unheld_tokens(terms_of(row), want, most)
+            fixed, each, most = offset, scaled.bytes_per_token, scaled.maximum_tokens
+        unheld = unheld_tokens(terms_of(row), growing(fixed, each), most)
         if unheld is None:
             continue
         if len(components) > 1:
             why = f"it lies in {len(components):,} components"
             yield _open(state.value_id, component.resource_id, why, place)
             continue
-        fault = _Fault(unheld, want, f"state `{state.id}`", place, offset)
+        need = fixed + each * unheld.tokens
+        fault = _Fault(unheld, need, f"state `{state.id}`", place, offset)
         yield _not_held(STATE_TOO_SMALL, component.resource_id, [fault], rows)
