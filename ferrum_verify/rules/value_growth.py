@@ -88,7 +88,7 @@ def check(
     faults: dict[tuple[str, int], list[_Fault]] = {}
     for value_id, extents in projected.items():
         definition = values[value_id].accepted
-        for component, row, place in _judged(definition, rows):
+        for component, row, place in judged(definition, rows):
             terms = terms_of(row)
             for extent in extents:
                 growth = growth_of(definition.binding, component, extent)
@@ -118,7 +118,7 @@ def check(
                 yield from _check_state(state, values[state.value_id].accepted, rows)
 
 
-def _judged(
+def judged(
     definition: Definition, rows: ResourceRows
 ) -> Iterator[tuple[StorageComponent, Row, str]]:
     """The components of a value that only growth can carry past the end of their row.
@@ -137,6 +137,12 @@ def _judged(
         limit = maximal_logical_bytes(row)
         if limit is not None and component.offset_bytes + component.length_bytes <= limit:
             yield component, row, f"{definition.place}/storage/components/{position}"
+
+
+def demand_place(resource_id: str, rows: ResourceRows) -> str:
+    """The JSON pointer of what says how many bytes a row has."""
+    static = isinstance(rows[resource_id], StaticAllocation)
+    return rows.pointer(resource_id, "per_instance_bytes" if static else "demand")
 
 
 def _open(value_id: str, resource_id: str, why: str, place: str) -> Finding:
@@ -166,8 +172,7 @@ def _not_held(rule: Rule, resource_id: str, alike: list[_Fault], rows: ResourceR
         )
     others = len(alike) - 1
     more = f", and {plural(others, 'more value')} in it pass it too" if others else ""
-    static = isinstance(row, StaticAllocation)
-    demand = rows.pointer(resource_id, "per_instance_bytes" if static else "demand")
+    demand = demand_place(resource_id, rows)
     return rule.finding(
         f"{said}, {has}{more}.",
         worst.place if worst.offset else demand,
@@ -197,7 +202,7 @@ def _check_state(
     state: ProgramState, definition: Definition, rows: ResourceRows
 ) -> Iterator[Finding]:
     components = definition.binding.storage.components
-    for component, row, place in _judged(definition, rows):
+    for component, row, place in judged(definition, rows):
         offset, scaled = component.offset_bytes, state.capacity_demand
         if isinstance(scaled, str):
             if definition.binding.tensor != state.tensor:

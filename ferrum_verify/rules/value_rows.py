@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrum_verify.documents.primitives import ELEMENT_BYTES
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
 from ferrum_verify.plan.resource_rows import maximal_logical_bytes, minimal_bytes
@@ -52,6 +53,42 @@ OUTGROWS = Rule(
 )
 
 
+MISALIGNED = Rule(
+    id="value.misaligned-offset",
+    summary="A value lies at an offset that keeps its row's alignment and that of its elements.",
+    why="Kernels load vectors from aligned addresses; at an offset between two of them they "
+    "fault, or read the wrong bytes.",
+    fix="Move the value to a multiple of its row's `alignment_bytes` and of its element's bytes.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example(
+        "bundle", {"/plan/payload/nodes/5/values/2/storage/components/0/offset_bytes": 2}
+    ),
+)
+
+
+def _check_offset(
+    value_id: str, component: StorageComponent, row: Row, place: str
+) -> Iterator[Finding]:
+    offset = component.offset_bytes
+    units = {
+        f"the {row.alignment_bytes:,} bytes that `{component.resource_id}` is aligned to": (
+            row.alignment_bytes
+        ),
+        f"the {ELEMENT_BYTES[component.element_type]:,} bytes of {component.element_type}": (
+            ELEMENT_BYTES[component.element_type]
+        ),
+    }
+    missed = [words for words, unit in units.items() if unit and offset % unit]
+    if missed:
+        yield MISALIGNED.finding(
+            f"Value `{value_id}` lies at byte {offset:,} of `{component.resource_id}`, which is no "
+            f"multiple of {' and of '.join(missed)}.",
+            f"{place}/offset_bytes",
+            actual=offset,
+        )
+
+
 def check(
     values: Mapping[str, Value], rows: ResourceRows, projected: Container[str]
 ) -> Iterator[Finding]:
@@ -75,6 +112,9 @@ def check(
                 yield from _check_row(definition, component, row, rows)
             if is_exotic:
                 exotic[resource_id] = definition
+            if component.offset_bytes:
+                place = f"{definition.place}/storage/components/{position}"
+                yield from _check_offset(value.value_id, component, rows[resource_id], place)
             limit = limits[resource_id]
             end = component.offset_bytes + component.length_bytes
             if limit is not None and end > limit:
