@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ferrum_verify.counterexamples.holding import held
 from ferrum_verify.counterexamples.sizes import (
     COUNTS,
     MAXIMUM,
@@ -67,6 +68,7 @@ def _bounds(document: Document, shape: Mapping[str, int]) -> Iterator[Bound]:
         return
     for bound in _own_bounds(document, shape):
         yield bound._replace(place=at + bound.place)
+    yield from (Bound(*bound) for bound in held(document, shape))
     limit, place = usable_bytes(document)
     for size in workspaces(document, shape):
         yield Bound(size, limit, place)

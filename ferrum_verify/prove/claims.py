@@ -21,6 +21,7 @@ from ferrum_verify.prove.capacity import (
     sequence_claims,
     total_claims,
 )
+from ferrum_verify.prove.holding import holding_claims
 from ferrum_verify.prove.liveness import peak_claims, reuse_claims
 from ferrum_verify.prove.reusable import budget_claims, lane_claims
 from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
@@ -82,6 +83,7 @@ def claims_of(plan: Plan) -> Iterator[Claims]:
     yield from _reusable_sources(plan)
     yield from _capacity_sources(plan)
     yield span_claims(plan.subject)
+    yield holding_claims(plan.subject, plan.memory)
 
 
 def slot_sources(plan: Plan) -> Iterator[Claims]:

@@ -10,6 +10,7 @@ from ferrum_verify.findings import Example, Finding, Rule, Swap
 from ferrum_verify.plan.canonical import bucket_id
 from ferrum_verify.rules.captured_programs import check_programs
 from ferrum_verify.rules.reusable_budgets import check_budgets
+from ferrum_verify.rules.reusable_lanes import check_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -143,6 +144,8 @@ def check(facts: Expected) -> Iterator[Finding]:
     yield from _check_executables(facts, reusable, at)
     for index, resolved in enumerate(reusable.buckets):
         yield from check_budgets(facts, index, resolved, f"{at}/buckets/{index}/pool_budgets")
+    if facts.implied_lanes in (None, reusable.maximum_reusable_lanes):
+        yield from check_lanes(facts.memory, reusable, at)
 
 
 BUCKET_IDENTITY = Rule(

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.plan.growth import projected_extents
 from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.plan.sizes import UNIT
-from ferrum_verify.rules import aliases, retained, value_rows, weight_parts
+from ferrum_verify.rules import aliases, retained, value_growth, value_rows, weight_parts
 from ferrum_verify.rules.aliases import AliasClasses
 from ferrum_verify.rules.value_uses import Definition, collect
 
@@ -46,7 +47,9 @@ def check(subject: Subject) -> Iterator[Finding]:
     rows = None
     if subject.memory is not None:
         rows = ResourceRows(subject.memory, subject.places.memory)
-        yield from value_rows.check(values, rows)
+        extents = projected_extents(nodes)
+        yield from value_rows.check(values, rows, extents)
+        yield from value_growth.check(subject, values, rows, extents)
     yield from weight_parts.check(subject, values, rows)
     yield from retained.check(subject)
 
