@@ -24,8 +24,8 @@ class Bound(NamedTuple):
 def check_shape(document: Document, wire: Mapping[str, Any]) -> bool:
     """Whether some quantity of the document passes what it is held to at the shape.
 
-    Where the counterexample says where the limit is from, it must be that limit. A plan's
-    pointers are the same to this check whether it stands alone or in a bundle.
+    The counterexample says where the limit stands or what it follows from, and it must be that
+    limit. A plan's pointers are the same to this check whether it stands alone or in a bundle.
     """
     shape = wire["shape"]
     if not is_shape(shape):
@@ -40,7 +40,7 @@ def check_shape(document: Document, wire: Mapping[str, Any]) -> bool:
         return False
     return any(
         (size, limit) == bound[:2]
-        and _in_plan(wire.get("limit_from", bound.place)) == _in_plan(bound.place)
+        and _in_plan(wire["limit_from"]) == _in_plan(bound.place)
         for bound in _bounds(document, shape)
     )
 
@@ -84,7 +84,8 @@ def _own_bounds(document: Document, shape: Mapping[str, int]) -> Iterator[Bound]
         field = "theoretical_ceiling_bytes"
         yield Bound(_resident(document, pool, shape), int(pool[field]), f"{place}/{field}")
     yield from _budgets(document, sizes, shape)
-    need = _need(document, pools, sizes)
+    # Only the smallest request must fit: of longer ones the rest is refused as they come.
+    need = _need(document, pools, sizes) if unit else None
     if need is not None:
         memory = document.memory
         granted = memory["policy_capacity_bytes"] - memory["reserve_bytes"]
