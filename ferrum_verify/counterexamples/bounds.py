@@ -39,8 +39,7 @@ def check_shape(document: Document, wire: Mapping[str, Any]) -> bool:
     if type(size) is not int or type(limit) is not int or size <= limit:
         return False
     return any(
-        (size, limit) == bound[:2]
-        and _in_plan(wire["limit_from"]) == _in_plan(bound.place)
+        (size, limit) == bound[:2] and _in_plan(wire["limit_from"]) == _in_plan(bound.place)
         for bound in _bounds(document, shape)
     )
 
