@@ -18,6 +18,7 @@ from ferrum_verify.prove.obligation import Proved, Refuted, Undecided, Vacuous
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.report.model import Obligations
 from ferrum_verify.report.shown import gate
+from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
 from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED, VACUOUS
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from ferrum_verify.prove.prover import Proof, Verdict
     from ferrum_verify.reading.document import Subject
 
-ORDER_RULES = frozenset({SHARED_WHILE_LIVE.id, ROWS_OVERLAP.id})
+ORDER_RULES = frozenset(
+    rule.id for rule in (SHARED_WHILE_LIVE, ROWS_OVERLAP, OVERWRITTEN, RACE, RESOURCE_RACE)
+)
 """Rules that the concrete path judges pair by pair, exactly as the proofs do."""
 
 
@@ -112,12 +115,13 @@ def _merge(
 def _same_fault(findings: list[Finding], verdict: Verdict) -> int | None:
     """The concrete finding of the fault that a refuted claim speaks of."""
     obligation = verdict.obligation
-    names = set(obligation.names)
+    told = {obligation.rule.id: set(obligation.names)}
+    told |= {rule.id: set(names) for rule, names in obligation.told_by}
     for index, finding in enumerate(findings):
-        if finding.rule != obligation.rule.id:
+        if finding.rule not in told:
             continue
         if finding.about:
-            if set(finding.about) <= names:
+            if set(finding.about) <= told[finding.rule]:
                 return index
         # A rule of one finding a place, such as a plan's capacity, is found by its place.
         elif f"{finding.location}/".startswith(f"{obligation.location}/"):

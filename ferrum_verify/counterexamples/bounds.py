@@ -34,8 +34,8 @@ class Bound(NamedTuple):
 def check_shape(document: Document, wire: Mapping[str, Any]) -> bool:
     """Whether some quantity of the document passes what it is held to at the shape.
 
-    Where the counterexample says where the limit is from, it must be that limit. A plan's
-    pointers are the same to this check whether it stands alone or in a bundle.
+    The counterexample says where the limit stands or what it follows from, and it must be that
+    limit. A plan's pointers are the same to this check whether it stands alone or in a bundle.
     """
     shape = wire["shape"]
     if not is_shape(shape):
@@ -49,8 +49,7 @@ def check_shape(document: Document, wire: Mapping[str, Any]) -> bool:
     if type(size) is not int or type(limit) is not int or size <= limit:
         return False
     return any(
-        (size, limit) == bound[:2]
-        and _in_plan(wire.get("limit_from", bound.place)) == _in_plan(bound.place)
+        (size, limit) == bound[:2] and _in_plan(wire["limit_from"]) == _in_plan(bound.place)
         for bound in _bounds(document, shape)
     )
 
@@ -95,7 +94,8 @@ def _own_bounds(document: Document, shape: Mapping[str, int]) -> Iterator[Bound]
             for index, pool in enumerate(pools)
         ),
         partial(_budgets, document, sizes, shape),
-        partial(_grants, document, pools, sizes),
+        # Only the smallest request must fit: of longer ones the rest is refused as they come.
+        *([partial(_grants, document, pools, sizes)] if unit else []),
     ]
     for part in parts:
         try:

@@ -184,6 +184,44 @@ class SpanCounterexample:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class AccessCounterexample:
+    """An admissible run in which a write meets another access of the bytes ``[start, end)``.
+
+    Either both nodes run at ``at``, or ``other`` reads ``value``, which was whole when the writer
+    started, and has not ended at ``at`` while the writer runs.
+    """
+
+    kind: ClassVar[Literal["access"]] = "access"
+    nodes: tuple[ScheduledNode, ...]
+    resource: str
+    start: int
+    end: int
+    writer: str
+    other: str
+    mode: Literal["read", "write"]
+    at: int
+    value: str | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """The counterexample's JSON."""
+        value = {} if self.value is None else {"value": self.value}
+        return {
+            "kind": self.kind,
+            "nodes": [node.to_wire() for node in self.nodes],
+            "resource": self.resource,
+            "bytes": {"start": self.start, "end": self.end},
+            **value,
+            "writer": {"node": self.writer},
+            "other": {"node": self.other, "mode": self.mode},
+            "at": self.at,
+        }
+
+
 Counterexample = (
-    ScheduleCounterexample | OverlapCounterexample | ShapeCounterexample | SpanCounterexample
+    ScheduleCounterexample
+    | AccessCounterexample
+    | OverlapCounterexample
+    | ShapeCounterexample
+    | SpanCounterexample
 )

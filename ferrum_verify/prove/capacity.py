@@ -15,7 +15,7 @@ from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX, U128_MAX
 from ferrum_verify.plan.sizes import UNIT
 from ferrum_verify.plan.turns import row_groups, slot_groups
-from ferrum_verify.prove.formulas import LOGIC, Words, is_sound, shape_of
+from ferrum_verify.prove.formulas import LOGIC, Words, is_sound
 from ferrum_verify.prove.need import (
     Need,
     all_sound,
@@ -30,7 +30,6 @@ from ferrum_verify.rules import capacity as rules
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan
     from ferrum_verify.plan.frontier import Headroom
     from ferrum_verify.prove.obligation import Claims
@@ -69,20 +68,12 @@ def frontier_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom)
         return
     claim = _of_usable_bytes(at)
 
-    def witness(values: tuple[int, ...]) -> Counterexample | None:
-        shape = shape_of(values)
-        total = need.at(shape)
-        if total is None:
-            return None
-        return ShapeCounterexample(shape, total, usable, f"{at}/usable_capacity_bytes")
-
     yield claim(
         id=f"{at}: frontier",
         claim=f"One sequence of any length up to {longest:,} tokens fits the {usable:,} usable "
         "bytes.",
         formula=formula(fits, need, Shape(1, longest, 1), usable),
         message=f"one sequence of up to {longest:,} tokens does not fit {usable:,} bytes",
-        witness=witness,
     )
     beyond = longest + 1
     if headroom.refused_bytes is not None and beyond <= U64_MAX:

@@ -13,6 +13,7 @@ from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.frontier import capacity_of, largest_sequences, largest_tokens
 from ferrum_verify.plan.sizes import minimum_bytes
+from ferrum_verify.prove.accesses import access_claims
 from ferrum_verify.prove.bindings import layout_claims, owner_claims
 from ferrum_verify.prove.capacity import (
     batch_need,
@@ -78,6 +79,7 @@ def plan_of(subject: Subject, execution: Execution, *, ordered: bool) -> Plan | 
 def claims_of(plan: Plan) -> Iterator[Claims]:
     """Every source of claims about a plan; each is asked on its own."""
     yield from slot_sources(plan)
+    yield from _access_sources(plan)
     yield from _liveness_sources(plan)
     yield from _size_sources(plan)
     yield from _reusable_sources(plan)
@@ -96,7 +98,17 @@ def slot_sources(plan: Plan) -> Iterator[Claims]:
             name = f"slot {place} of pool `{short_pool(pool.pool_id)}`"
             yield retained_claims(slot, name, here, plan.subject.retained, plan.descriptors)
             if plan.graph is not None and len(slot.resource_ids) > 1:
-                yield slot_claims(slot, name, here, plan.graph, plan.execution, foreign, repeated)
+                yield slot_claims(
+                    slot, name, here, plan.graph, plan.execution, foreign=foreign, repeated=repeated
+                )
+
+
+def _access_sources(plan: Plan) -> Iterator[Claims]:
+    nodes, header = plan.subject.nodes, plan.subject.header
+    if plan.graph is not None and nodes is not None:
+        tokens = 1 if header is None else header.maximum_scheduled_tokens
+        at = plan.subject.places.nodes
+        yield access_claims(nodes, plan.descriptors, tokens, plan.graph, plan.execution, at=at)
 
 
 def _liveness_sources(plan: Plan) -> Iterator[Claims]:

@@ -75,8 +75,6 @@ def _one_after_the_other(
 def _clash(
     rows: tuple[InvocationLiveness, InvocationLiveness], graph: PlanGraph, execution: Execution
 ) -> Counterexample | None:
-    # The fence's promise holds between nodes as it does between resources, but a run in
-    # plan order may show nothing; one in which nodes wait only for dependencies does.
     pairs = (
         (one, other)
         for one, other in itertools.product(*(row.resource_ids for row in rows))
@@ -85,7 +83,7 @@ def _clash(
     pair = next(pairs, None)
     if pair is None:
         return _of_one_name(rows, graph, execution)
-    return live_together(graph, *pair, execution) or live_together(graph, *pair, "concurrent")
+    return live_together(graph, *pair, execution)
 
 
 def _of_one_name(

@@ -22,7 +22,7 @@ from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.plan.sizes import UNIT, request_bytes
 from ferrum_verify.prove.obligation import Obligation, Proved, Statement, Undecided, formula
 from ferrum_verify.prove.schedules import live_together
-from ferrum_verify.prove.windows import LOGIC, ends_before, never_together, stream
+from ferrum_verify.prove.windows import LOGIC, ends_before, never, never_together, stream
 from ferrum_verify.rules import slot as rules
 from ferrum_verify.rules import slot_members
 
@@ -41,6 +41,7 @@ def slot_claims(
     at: str,
     graph: PlanGraph,
     execution: Execution,
+    *,
     foreign: frozenset[str] = frozenset(),
     repeated: frozenset[str] = frozenset(),
 ) -> Claims:
@@ -65,7 +66,7 @@ def slot_claims(
             other = open_.bit_length() - 1
             asked |= 1 << other
             earlier = members[other]
-            outcome = yield _apart((earlier, member), name, at, graph, execution, repeated)
+            outcome = yield _apart((earlier, member), name, at, graph, execution, repeated=repeated)
             if isinstance(outcome, Undecided):
                 break  # one open claim says enough: the member may clash with any before it
             if isinstance(outcome, Proved):
@@ -102,6 +103,7 @@ def _apart(
     at: str,
     graph: PlanGraph,
     execution: Execution,
+    *,
     repeated: frozenset[str],
 ) -> Obligation:
     """The claim that two members, the earlier used first, are never live together."""
@@ -158,7 +160,7 @@ def _in_order(_: PlanGraph, lefts: list[int], rights: list[int]) -> Formula:
 
 def _fenced(graph: PlanGraph, lefts: list[int], rights: list[int]) -> Formula:
     last, first = lefts[-1], rights[0]
-    return formula(ends_before, graph.window(last, first)) if last < first else formula(interleaved)
+    return formula(ends_before, graph.window(last, first)) if last < first else formula(never)
 
 
 def _concurrent(graph: PlanGraph, lefts: list[int], rights: list[int]) -> Formula:
@@ -169,11 +171,6 @@ def _concurrent(graph: PlanGraph, lefts: list[int], rights: list[int]) -> Formul
         tuple(user - first for user in lefts),
         tuple(user - first for user in rights),
     )
-
-
-def interleaved() -> Statement:
-    """False: no dependency can undo that two lives interleave in plan order."""
-    return Statement(LOGIC, z3.BoolVal(False))
 
 
 _FORMULAS = {"in-order": _in_order, "fenced": _fenced, "concurrent": _concurrent}

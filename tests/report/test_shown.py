@@ -56,6 +56,15 @@ def changes(wire: dict[str, Any]) -> list[dict[str, Any]]:
         case "schedule":
             last = max(node["end"] for node in wire["nodes"])
             return [{**wire, "at": last}, {**wire, "nodes": wire["nodes"][1:]}]
+        case "access":
+            writer, other = wire["writer"], wire["other"]
+            return [
+                {**wire, "at": max(node["end"] for node in wire["nodes"])},
+                {**wire, "nodes": wire["nodes"][1:]},
+                {**wire, "writer": {"node": other["node"]}},
+                {**wire, "other": {**other, "node": writer["node"]}},
+                {**wire, "bytes": {"start": wire["bytes"]["end"], "end": 2**64}},
+            ]
         case "overlap":
             return [{**wire, "byte": wire["left"]["end"]}]
         case "shape" if wire.get("overflow"):
