@@ -48,10 +48,18 @@ def check(subject: Subject) -> Iterator[Finding]:
     if subject.memory is not None:
         rows = ResourceRows(subject.memory, subject.places.memory)
         extents = projected_extents(nodes)
-        yield from value_rows.check(values, rows, extents)
-        yield from value_growth.check(subject, values, rows, extents)
+        # A value that is laid over another one is in the wrong place, whatever else that breaks.
+        misplaced = {name for pair in overlapping for name in pair if _is_offset(values[name])}
+        placed = {name: value for name, value in values.items() if name not in misplaced}
+        yield from value_rows.check(placed, rows, extents)
+        yield from value_growth.check(subject, placed, rows, extents)
     yield from weight_parts.check(subject, values, rows)
     yield from retained.check(subject)
+
+
+def _is_offset(value: Value) -> bool:
+    """Whether some part of the value lies behind the start of its resource."""
+    return any(part.offset_bytes for part in value.accepted.binding.storage.components)
 
 
 DUPLICATE_PORT = Rule(
