@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.node import PlanNode
-from ferrum_verify.findings import Rule, pointer
+from ferrum_verify.findings import DELETE, Example, Rule, pointer
 from ferrum_verify.plan.accesses import (
     ENDLESS,
     MOST_STEPS,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.rules.expected import Expected
 
-RUNS = "docs/execution-models.md"
+RUNS = "docs/execution-models.md, «One plan»"
 
 UNKNOWN = Rule(
     id="graph.accesses-unknown",
@@ -41,6 +41,7 @@ UNKNOWN = Rule(
     source=RUNS,
     severity="note",
     judgment="safety",
+    example=Example("fragment", {"/nodes/0/reads": DELETE, "/nodes/0/writes": DELETE}),
 )
 TOO_MANY = Rule(
     id="graph.accesses-undecided",
@@ -112,6 +113,11 @@ OVERWRITTEN = Rule(
     fix="Let the node that writes wait for the reader, or give its output bytes of its own.",
     source=RUNS,
     judgment="safety",
+    example=Example(
+        "bundle",
+        {"/plan/payload/nodes/4/values/0/value_id": "value.hidden"},
+        also=("graph.work-unmatched-projection", "contract.program-values-differ"),
+    ),
 )
 RACE = Rule(
     id="value.race",
@@ -130,6 +136,7 @@ RESOURCE_RACE = Rule(
     fix="Add a dependency between the two nodes.",
     source=RUNS,
     judgment="safety",
+    example=Example("fragment", {"/nodes/2/writes/-": "act/embedded"}),
 )
 
 

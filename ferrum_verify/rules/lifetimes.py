@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.findings import Rule, pointer
+from ferrum_verify.findings import Example, Rule, pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.rules.expected import Expected
 
-RUNS = "docs/execution-models.md"
+RUNS = "docs/execution-models.md, «One plan»"
 
 
 def check(facts: Expected) -> Iterator[Finding]:
@@ -48,6 +48,11 @@ MAY_BE_CARRIED = Rule(
     source=RUNS,
     severity="warning",
     judgment="safety",
+    example=Example(
+        "fragment",
+        {"/nodes/4/resources/-": "scratch/head"},
+        also=("liveness.rows-not-derived", "binding.not-once"),
+    ),
 )
 
 
@@ -122,6 +127,11 @@ BETWEEN_STEPS = Rule(
     source=RUNS,
     severity="warning",
     judgment="safety",
+    example=Example(
+        "bundle",
+        {"/plan/payload/memory/dynamic_descriptors/0/lifetime": "request"},
+        also=("pool.request-minimum", "slot.foreign-member", "reusable.budget"),
+    ),
 )
 
 

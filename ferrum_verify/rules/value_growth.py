@@ -87,6 +87,8 @@ def check(
     known: dict[tuple[Terms, int, int], Unheld | None] = {}
     faults: dict[tuple[str, int], list[_Fault]] = {}
     for value_id, extents in projected.items():
+        if value_id not in values:
+            continue
         definition = values[value_id].accepted
         for component, row, place in judged(definition, rows):
             terms = terms_of(row)

@@ -276,7 +276,5 @@ def test_the_gate_of_the_proofs_is_the_independent_check(monkeypatch: pytest.Mon
     subject, _ = subject_of(fragment)
     assert subject is not None
     monkeypatch.setattr(auditing, "prove", prove_nothing)
-    auditing.prove_subject(
-        subject, fragment, [], "fenced", Proving(), ordered=True, judged=True
-    )
+    auditing.prove_subject(subject, fragment, [], "fenced", Proving(), ordered=True, judged=True)
     assert asked == [False, True]

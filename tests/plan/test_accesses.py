@@ -105,7 +105,7 @@ def test_every_byte_has_its_conflicts(drawn: list[tuple[int, int, bool]]) -> Non
 
 
 def of_value(node: int, mode: Any, value: str) -> Access:
-    return Access(node, "r", 0, 64, mode, value, ())
+    return Access(node, "r", 0, 64, mode, value, (), is_output=mode == "write")
 
 
 def test_a_reader_that_comes_too_late_is_held_before_the_writer() -> None:
