@@ -51,7 +51,7 @@ def test_each_way_to_bind_is_a_use(node: dict[str, Any]) -> None:
     ]
     slot = {"kind": "ordered_single_fence_step_wave", "resource_ids": ["x", "y"]}
     document = {"nodes": nodes, "memory": {"dynamic_pools": [{"step_resource_slots": [slot]}]}}
-    document["memory"]["dynamic_pools"][0] |= {  # type: ignore[index,call-overload]
+    document["memory"]["dynamic_pools"][0] |= {  # type: ignore[index]
         "invocation_liveness_mode": "no_invocation_resources",
         "invocation_liveness": [],
     }
