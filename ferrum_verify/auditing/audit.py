@@ -15,6 +15,7 @@ from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documen
 from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.report.model import DocumentReport, Report, SlotReport, verdict_of
 from ferrum_verify.report.shown import gate, shown
+from ferrum_verify.rules.judged import judged_places
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,6 +153,8 @@ def _prove(
             "memory": subject.memory.to_wire(),
             "retained_completion_resources": sorted(subject.retained),
         }
+    # Of a rule that broke too often for all to be told, not every answer is known.
+    judged = judged_places(facts) if len(findings) < MAXIMUM_OF_A_RULE else frozenset()
     return prove_subject(
         subject,
         document,
@@ -159,8 +162,7 @@ def _prove(
         facts.execution,
         proving,
         ordered=facts.order is not None,
-        # Below the cap no rule was capped, so every pair that the checks found is in the list.
-        judged=facts.judges_order_at if len(findings) < MAXIMUM_OF_A_RULE else lambda _: False,
+        judged=judged.__contains__,
     )
 
 

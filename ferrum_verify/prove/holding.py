@@ -20,7 +20,7 @@ from ferrum_verify.plan.resource_rows import ResourceRows, terms_of
 from ferrum_verify.prove.formulas import LINEAR, defined_up_to, linear, linear_covered, shape_of
 from ferrum_verify.prove.obligation import Obligation, Statement, formula
 from ferrum_verify.rules.value_growth import STATE_TOO_SMALL, TOO_SMALL, demand_place, judged
-from ferrum_verify.rules.value_uses import collect
+from ferrum_verify.rules.value_uses import collect, misplaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,9 @@ def holding_claims(subject: Subject, memory: MemoryPlan) -> Claims:
     if subject.header is None or subject.plan_nodes is None:
         return
     rows = ResourceRows(memory, subject.places.memory)
-    values = collect(subject.plan_nodes, subject.places.nodes)
+    found = collect(subject.plan_nodes, subject.places.nodes)
+    elsewhere = misplaced(found)
+    values = {name: value for name, value in found.items() if name not in elsewhere}
     alike: dict[_Asked, list[tuple[str, str]]] = {}
     most = subject.header.maximum_scheduled_tokens
     for asked, what, resource_id in (
@@ -66,6 +68,8 @@ def _of_values(
     subject: Subject, values: dict[str, Value], rows: ResourceRows, most: int
 ) -> Iterator[tuple[_Asked, str, str]]:
     for value_id, extents in projected_extents(subject.plan_nodes or ()).items():
+        if value_id not in values:
+            continue
         definition = values[value_id].accepted
         for component, row, _ in judged(definition, rows):
             for extent in extents:

@@ -309,29 +309,6 @@ class Expected:
                     judged[group, index] = safety
         return judged
 
-    def judges_order_at(self, place: str) -> bool:
-        """Whether every pair that shares the bytes of a slot, or of rows, is judged.
-
-        ``place`` is the pointer of a slot or of a pool's rows.
-        """
-        return place in self._judged_places
-
-    @cached_property
-    def _judged_places(self) -> frozenset[str]:
-        at = f"{self.subject.places.memory}/dynamic_pools"
-        slots = {
-            f"{at}/{self.pools[group][0]}/step_resource_slots/{index}"
-            for (group, index), safety in self.slot_safety.items()
-            if safety.named_in_full and self._is_own(group, index)
-        }
-        rows = {f"{at}/{index}/invocation_liveness" for index, _ in self.pools.values()}
-        return frozenset(slots | rows) if self.order is not None else frozenset()
-
-    def _is_own(self, group: str, index: int) -> bool:
-        """Whether a slot has Step resources of its own pool only."""
-        own = {row.base_resource_id for row in self.groups[group] if row.lifetime == "step"}
-        return own.issuperset(self.pools[group][1].step_resource_slots[index].resource_ids)
-
     @cached_property
     def _places(self) -> dict[str, str]:
         base = f"{self.subject.places.memory}/dynamic_descriptors"

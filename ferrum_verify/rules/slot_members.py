@@ -90,8 +90,10 @@ def check_structure(
         for resource in slot.resource_ids:
             if resource in members and listed[resource] == 1:
                 continue
-            if resource in told or resource in facts.faulty:
+            if resource in told:
                 continue
+            if resource not in members and resource in facts.faulty:
+                continue  # its own row may be what makes it a stranger
             told.add(resource)
             if resource not in members:
                 yield FOREIGN.finding(

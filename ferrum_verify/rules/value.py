@@ -16,7 +16,7 @@ from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.plan.sizes import UNIT
 from ferrum_verify.rules import aliases, retained, value_growth, value_rows, weight_parts
 from ferrum_verify.rules.aliases import AliasClasses
-from ferrum_verify.rules.value_uses import Definition, collect
+from ferrum_verify.rules.value_uses import Definition, collect, misplaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,18 +48,12 @@ def check(subject: Subject) -> Iterator[Finding]:
     if subject.memory is not None:
         rows = ResourceRows(subject.memory, subject.places.memory)
         extents = projected_extents(nodes)
-        # A value that is laid over another one is in the wrong place, whatever else that breaks.
-        misplaced = {name for pair in overlapping for name in pair if _is_offset(values[name])}
-        placed = {name: value for name, value in values.items() if name not in misplaced}
+        elsewhere = misplaced(values)
+        placed = {name: value for name, value in values.items() if name not in elsewhere}
         yield from value_rows.check(placed, rows, extents)
         yield from value_growth.check(subject, placed, rows, extents)
     yield from weight_parts.check(subject, values, rows)
     yield from retained.check(subject)
-
-
-def _is_offset(value: Value) -> bool:
-    """Whether some part of the value lies behind the start of its resource."""
-    return any(part.offset_bytes for part in value.accepted.binding.storage.components)
 
 
 DUPLICATE_PORT = Rule(

@@ -96,14 +96,17 @@ def expected(document: Json, *, memory_ends_it: bool) -> Counter[str]:
     pools, rows = memory["dynamic_pools"], memory["dynamic_descriptors"]
     used = {resource for node in nodes for resource in node["resources"]}
     read_late = set(payload.get("retained_completion_resources", ()))
-    read_late |= resources_of(nodes, {each["value_id"] for each in payload.get("retained_completion_values", ())})
+    read_late |= resources_of(
+        nodes, {each["value_id"] for each in payload.get("retained_completion_values", ())}
+    )
     slots = [slot["resource_ids"] for pool in pools for slot in pool["step_resource_slots"]]
-    listed = [
-        [row for row in pool["invocation_liveness"] if row["resource_ids"]] for pool in pools
-    ]
+    listed = [[row for row in pool["invocation_liveness"] if row["resource_ids"]] for pool in pools]
     reusable = memory["reusable_execution"]
     buckets = 0 if reusable is None else len(reusable["buckets"])
-    parts = [bool(pool["step_resource_slots"]) + bool(live) for pool, live in zip(pools, listed, strict=True)]
+    parts = [
+        bool(pool["step_resource_slots"]) + bool(live)
+        for pool, live in zip(pools, listed, strict=True)
+    ]
     bound = [row for row in rows if isinstance(row["kind"], dict) and "binding" in row["kind"]]
     arenas = buckets * len({row["pool_id"] for row in bound})
     return Counter(
@@ -174,9 +177,7 @@ def checkpoint(document: Json) -> Counter[str]:
 
 @pytest.mark.parametrize("execution", EXECUTIONS)
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_as_many_claims_of_each_kind_as_the_document_lists(
-    name: str, execution: Execution
-) -> None:
+def test_as_many_claims_of_each_kind_as_the_document_lists(name: str, execution: Execution) -> None:
     document = DOCUMENTS[name]()
     proof = proof_of(document, execution)
     asked = Counter(kind_of(verdict) for verdict in proof.claims)
