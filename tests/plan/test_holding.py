@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferrum_verify.counterexamples import Shape
-from ferrum_verify.documents.terms import COUNTS, Linear, Part, Staircase, Step, Terms
+from ferrum_verify.documents.terms import COUNTS, Count, Linear, Part, Staircase, Step, Terms
 from ferrum_verify.plan.holding import (
     along,
     bytes_at_most,
@@ -25,7 +25,8 @@ MOST = 9
 
 @st.composite
 def linears(draw: st.DrawFn) -> Linear:
-    counted = draw(st.sampled_from([(), ("tokens",), ("sequences", "tokens"), ("pages",)]))
+    forms: list[tuple[Count, ...]] = [(), ("tokens",), ("sequences", "tokens"), ("pages",)]
+    counted = draw(st.sampled_from(forms))
     parts = tuple(
         Part(count, draw(st.integers(0, 5)), draw(st.integers(1, MOST + 2))) for count in counted
     )
@@ -34,12 +35,13 @@ def linears(draw: st.DrawFn) -> Linear:
 
 @st.composite
 def staircases(draw: st.DrawFn) -> Staircase:
-    steps = [Step(*(draw(st.integers(1, 3)) for _ in COUNTS), draw(st.integers(1, 6)))]
+    first = draw(st.tuples(*(st.integers(1, 3) for _ in COUNTS), st.integers(1, 6)))
+    steps = [Step._make(first)]
     for _ in range(draw(st.integers(0, 3))):
         last = steps[-1]
-        grown = [each + draw(st.integers(0, 3)) for each in last]
-        if grown[:3] != list(last[:3]):
-            steps.append(Step(*grown))
+        grown = Step._make(each + draw(st.integers(0, 3)) for each in last)
+        if grown[:3] != last[:3]:
+            steps.append(grown)
     return Staircase(tuple(steps))
 
 
@@ -52,7 +54,7 @@ def size(terms: Terms, shape: Shape) -> int | None:
     if isinstance(terms, Linear):
         if any(counts[part.counted] > part.most for part in terms.parts):
             return None
-        return terms.fixed + sum(part.each * counts[part.counted] for part in terms.parts)
+        return int(terms.fixed + sum(each * counts[counted] for counted, each, _ in terms.parts))
     for step in terms.steps:
         if all(counts[count] <= getattr(step, count) for count in COUNTS):
             return step.bytes
@@ -91,7 +93,7 @@ def test_the_smallest_tokens_are_found(have: Terms, fixed: int, each: int, most:
 
 @settings(max_examples=300, deadline=None)
 @given(demands, demands, st.sampled_from(COUNTS), st.integers(1, 4), st.integers(1, 4))
-def test_along_one_count(have: Terms, want: Terms, count: str, first: int, second: int) -> None:
+def test_along_one_count(have: Terms, want: Terms, count: Count, first: int, second: int) -> None:
     others = iter((first, second))
     fixed = {each: 1 if each == count else next(others) for each in COUNTS}
     shapes = [Shape(**(fixed | {count: number})) for number in range(1, MOST + 1)]
@@ -101,7 +103,7 @@ def test_along_one_count(have: Terms, want: Terms, count: str, first: int, secon
     one = Shape(**fixed)
     defined_first = [size(want, shape) is not None for shape in shapes]
     assert defined_first == sorted(defined_first, reverse=True)
-    found = smallest_unheld(along(have, count, one), along(want, count, one), MOST)  # type: ignore[arg-type]
+    found = smallest_unheld(along(have, count, one), along(want, count, one), MOST)
     assert found == min(failing, default=None)
 
 
