@@ -31,35 +31,6 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.value_uses import Definition, Value
 
-_FORMAT = "docs/format.md, «Values»"
-_ROWS = "/plan/payload/memory/dynamic_descriptors"
-TOO_SMALL = Rule(
-    id="value.row-too-small",
-    summary="A row holds its values at every number of tokens that a step may have.",
-    why="The kernel writes as many bytes as the tokens of the step give. Past the end of the row "
-    "it writes into bytes that the allocator handed to somebody else.",
-    fix="Let the row's demand grow with the tokens as the value does, up to "
-    "`maximum_scheduled_tokens`, and plan the memory again.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example("bundle", {f"{_ROWS}/7/demand/tokens/bytes_per_token": 16}),
-)
-UNDECIDED = Rule(
-    id="value.growth-undecided",
-    summary="It can be told how many bytes a value takes at each number of tokens.",
-    why="Where a plan does not say how a value grows, or how many pages its tokens fill, whether "
-    "its row holds it is open.",
-    fix="Nothing is wrong as far as this tool can tell. A contiguous value in a row that grows "
-    "with the tokens can be judged.",
-    source=_FORMAT,
-    judgment="safety",
-    severity="warning",
-    undecided=True,
-    example=Example(
-        "bundle", {f"{_ROWS}/7/demand": {"pages": {"bytes_per_page": 512, "maximum_pages": 16}}}
-    ),
-)
-
 
 class _Fault(NamedTuple):
     """A value that its row does not hold: where first, and what it needs by then."""
@@ -69,6 +40,21 @@ class _Fault(NamedTuple):
     what: str
     place: str
     offset: int
+
+
+_FORMAT = "docs/format.md, «Values»"
+_COMPONENT = "/plan/payload/nodes/0/values/0/storage/components/0"
+TOO_SMALL = Rule(
+    id="value.row-too-small",
+    summary="A row holds its values at every number of tokens that a step may have.",
+    why="The kernel writes as many bytes as the tokens of the step give. Past the end of the row "
+    "it writes into bytes that the allocator handed to somebody else.",
+    fix="Let the row's demand grow with the tokens as the value does, up to "
+    "`maximum_scheduled_tokens`, and plan the memory again.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle", {f"{_COMPONENT}/offset_bytes": 64}),
+)
 
 
 def check(
@@ -86,10 +72,8 @@ def check(
     most = subject.header.maximum_scheduled_tokens
     known: dict[tuple[Terms, int, int], Unheld | None] = {}
     faults: dict[tuple[str, int], list[_Fault]] = {}
-    for value_id, extents in projected.items():
-        if value_id not in values:
-            continue
-        definition = values[value_id].accepted
+    for value_id in (name for name in projected if name in values):
+        extents, definition = projected[value_id], values[value_id].accepted
         for component, row, place in judged(definition, rows):
             terms = terms_of(row)
             for extent in extents:
@@ -145,6 +129,21 @@ def demand_place(resource_id: str, rows: ResourceRows) -> str:
     """The JSON pointer of what says how many bytes a row has."""
     static = isinstance(rows[resource_id], StaticAllocation)
     return rows.pointer(resource_id, "per_instance_bytes" if static else "demand")
+
+
+UNDECIDED = Rule(
+    id="value.growth-undecided",
+    summary="It can be told how many bytes a value takes at each number of tokens.",
+    why="Where a plan does not say how a value grows, or how many pages its tokens fill, whether "
+    "its row holds it is open.",
+    fix="Nothing is wrong as far as this tool can tell. A contiguous value in a row that grows "
+    "with the tokens can be judged.",
+    source=_FORMAT,
+    judgment="safety",
+    severity="warning",
+    undecided=True,
+    example=Example("bundle", {f"{_COMPONENT}/length_bytes": 128}),
+)
 
 
 def _open(value_id: str, resource_id: str, why: str, place: str) -> Finding:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _FORMAT = "docs/format.md, «Values»"
 _FINGERPRINTS = "docs/format.md, «Canonical fingerprints» (`logical_layout_fingerprint`)"
-_ROWS = "/plan/payload/memory/dynamic_descriptors"
 _NORM_ROW = "/plan/payload/memory/static_allocations/4"
 
 EXCEEDS = Rule(
@@ -48,45 +47,9 @@ OUTGROWS = Rule(
     severity="note",
     example=Example(
         "bundle",
-        {f"{_ROWS}/3/demand": {"tokens": {"bytes_per_token": 32, "maximum_tokens": 256}}},
+        {"/plan/payload/nodes/2/values/1/storage/components/0/length_bytes": 8192},
     ),
 )
-
-
-MISALIGNED = Rule(
-    id="value.misaligned-offset",
-    summary="A value lies at an offset that keeps its row's alignment and that of its elements.",
-    why="Kernels load vectors from aligned addresses; at an offset between two of them they "
-    "fault, or read the wrong bytes.",
-    fix="Move the value to a multiple of its row's `alignment_bytes` and of its element's bytes.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example(
-        "bundle", {"/plan/payload/nodes/5/values/2/storage/components/0/offset_bytes": 2}
-    ),
-)
-
-
-def _check_offset(
-    value_id: str, component: StorageComponent, row: Row, place: str
-) -> Iterator[Finding]:
-    offset = component.offset_bytes
-    units = {
-        f"the {row.alignment_bytes:,} bytes that `{component.resource_id}` is aligned to": (
-            row.alignment_bytes
-        ),
-        f"the {ELEMENT_BYTES[component.element_type]:,} bytes of {component.element_type}": (
-            ELEMENT_BYTES[component.element_type]
-        ),
-    }
-    missed = [words for words, unit in units.items() if unit and offset % unit]
-    if missed:
-        yield MISALIGNED.finding(
-            f"Value `{value_id}` lies at byte {offset:,} of `{component.resource_id}`, which is no "
-            f"multiple of {' and of '.join(missed)}.",
-            f"{place}/offset_bytes",
-            actual=offset,
-        )
 
 
 def check(
@@ -136,6 +99,44 @@ def check(
                     actual=end,
                 )
     yield from _check_layouts(exotic, rows)
+
+
+MISALIGNED = Rule(
+    id="value.misaligned-offset",
+    summary="A value lies at an offset that keeps its row's alignment and that of its elements.",
+    why="Kernels load vectors from aligned addresses; at an offset between two of them they "
+    "fault, or read the wrong bytes.",
+    fix="Move the value to a multiple of its row's `alignment_bytes` and of its element's bytes.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example(
+        "bundle",
+        {"/plan/payload/nodes/0/values/0/storage/components/0/offset_bytes": 16},
+        also=("value.row-too-small",),
+    ),
+)
+
+
+def _check_offset(
+    value_id: str, component: StorageComponent, row: Row, place: str
+) -> Iterator[Finding]:
+    offset = component.offset_bytes
+    units = {
+        f"the {row.alignment_bytes:,} bytes that `{component.resource_id}` is aligned to": (
+            row.alignment_bytes
+        ),
+        f"the {ELEMENT_BYTES[component.element_type]:,} bytes of {component.element_type}": (
+            ELEMENT_BYTES[component.element_type]
+        ),
+    }
+    missed = [words for words, unit in units.items() if unit and offset % unit]
+    if missed:
+        yield MISALIGNED.finding(
+            f"Value `{value_id}` lies at byte {offset:,} of `{component.resource_id}`, which is no "
+            f"multiple of {' and of '.join(missed)}.",
+            f"{place}/offset_bytes",
+            actual=offset,
+        )
 
 
 ROW_DIFFERS = Rule(

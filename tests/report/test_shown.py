@@ -35,6 +35,9 @@ CONCRETE = {
     "contract.workspace-exceeds-policy",
     "contract.workspace-formula",
     "value.overlap",
+    "contract.workspace-size",
+    "value.row-too-small",
+    "value.state-row-too-small",
 }
 """The rules that show a counterexample without the solver's help."""
 
