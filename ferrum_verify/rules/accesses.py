@@ -148,9 +148,15 @@ def _is_told(writer: Access, reader: Access, order: HappensBefore) -> bool:
     """Whether ``graph.read-before-write`` speaks of the reader: it waits for no writer at all."""
     if reader.mode != "read" or reader.value is None:
         return False
-    return not any(
-        order.precedes(index, reader.node)
-        for index, node in enumerate(order.nodes[: reader.node])
+    writers = [
+        index
+        for index, node in enumerate(order.nodes)
         if isinstance(node, PlanNode)
         and any(b.value_id == reader.value and b.role == "output" for b in node.values)
+    ]
+    # An input that a node changes in place has no writer that it could be waited for.
+    return (
+        bool(writers)
+        and reader.node not in writers
+        and not any(order.precedes(index, reader.node) for index in writers)
     )
