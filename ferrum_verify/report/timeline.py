@@ -73,9 +73,10 @@ def _schedule(
 
 def _access(found: AccessCounterexample, columns: int) -> list[str]:
     marks = {found.writer: "A", found.other: "B"}
+    last = found.end - 1
+    which = f"bytes {found.start:,} to {last:,}" if last > found.start else f"byte {last:,}"
     return [
-        f"at time {found.at} bytes {found.start:,} to {found.end - 1:,} of "
-        f"{printable(found.resource)} are needed by both:",
+        f"at time {found.at} both need {which} of {printable(found.resource)}:",
         f"  A  written by {printable(found.writer)}",
         f"  B  {access_words(found)}",
         *_drawn(found.nodes, lambda node: marks.get(node.id, "-"), found.at, columns),

@@ -182,4 +182,9 @@ def _is_told(writer: Access, reader: Access, order: HappensBefore) -> bool:
         if isinstance(node, PlanNode)
         and any(b.value_id == reader.value and b.role == "output" for b in node.values)
     ]
-    return bool(writers) and not any(order.precedes(index, reader.node) for index in writers)
+    # An input that a node changes in place has no writer that it could be waited for.
+    return (
+        bool(writers)
+        and reader.node not in writers
+        and not any(order.precedes(index, reader.node) for index in writers)
+    )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ferrum_verify import audit
 from ferrum_verify.counterexamples import AccessCounterexample
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.documents.fragment_node import FragmentNode
@@ -19,6 +21,9 @@ from ferrum_verify.prove.accesses import access_claims
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.prove.windows import PlanGraph, ends_before_fence
+from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
+from ferrum_verify.rules.proof import DISAGREEMENT
+from tests.definition.sweep import mutants
 from tests.plan.test_accesses import fragments
 
 if TYPE_CHECKING:
@@ -101,3 +106,32 @@ def test_windows_with_barriers(window: Any, holds: bool) -> None:
     assert (solver.check() == z3.unsat) == holds
     given_ = z3.substitute(z3.And(statement.given), *statement.example)
     assert z3.is_true(z3.simplify(given_))
+
+
+@pytest.mark.parametrize("execution", EXECUTIONS)
+def test_full_plans_drawn_at_random(execution: Execution) -> None:
+    """What the rules find of accesses is what the solver refutes, each shown with a run."""
+    rules = {rule.id for rule in (OVERWRITTEN, RACE, RESOURCE_RACE)}
+    found = Counter[str]()
+    for mutant in mutants(seed=11, count=15):
+        report = audit(mutant.document, execution=execution)
+        for each in report.findings:
+            assert each.rule != DISAGREEMENT.id or not any(
+                f"check {rule} " in each.message for rule in rules
+            ), each.message
+            if each.rule in rules:
+                assert isinstance(each.counterexample, AccessCounterexample)
+                assert check_counterexample(mutant.document, each.counterexample, execution)
+                found[each.rule] += 1
+    assert found[OVERWRITTEN.id]
+
+
+def test_an_input_that_a_node_changes_in_place_is_raced_for() -> None:
+    """It has no writer that a reader could be told to wait for."""
+    swapped = (each for each in mutants(seed=7, count=70) if each.mutations == ("swap_access",))
+    findings = (
+        finding
+        for each in swapped
+        for finding in audit(each.document, execution="concurrent", prove=False).findings
+    )
+    assert any(each.rule == RACE.id and "r/in" in each.about for each in findings)

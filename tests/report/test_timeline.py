@@ -73,7 +73,7 @@ def test_a_run_in_which_two_nodes_need_the_same_bytes() -> None:
         value="v",
     )
     assert counterexample_lines(found, 72) == [
-        "at time 1 bytes 0 to 63 of r are needed by both:",
+        "at time 1 both need bytes 0 to 63 of r:",
         "  A  written by write",
         "  B  read by read, which needs v",
         "read   BBBBBBBB",
