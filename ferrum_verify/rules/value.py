@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, TypeAlias
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.plan.growth import projected_extents
 from ferrum_verify.plan.resource_rows import ResourceRows
-from ferrum_verify.rules import aliases, retained, value_growth, value_rows, weight_parts
+from ferrum_verify.rules import (
+    aliases,
+    retained,
+    undefined_rows,
+    value_growth,
+    value_packing,
+    value_rows,
+    weight_parts,
+)
 from ferrum_verify.rules.aliases import AliasClasses
 from ferrum_verify.rules.value_uses import Definition, collect
 
@@ -46,7 +54,11 @@ def check(subject: Subject) -> Iterator[Finding]:
         rows = ResourceRows(subject.memory, subject.places.memory)
         extents = projected_extents(nodes)
         yield from value_rows.check(values, rows, extents)
-        yield from value_growth.check(subject, values, rows, extents)
+        grown = list(value_growth.check(subject, values, rows, extents))
+        yield from grown
+        too_small = {name for each in grown for name in each.about[:1]}
+        yield from value_packing.check(subject, values, extents, classes)
+        yield from undefined_rows.check(subject, subject.memory, too_small)
     yield from weight_parts.check(subject, values, rows)
     yield from retained.check(subject)
 
