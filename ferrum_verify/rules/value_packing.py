@@ -43,7 +43,7 @@ GROWS_INTO = Rule(
             f"/plan/payload/nodes/4/values/2/{_COMPONENT}": 128,
             f"/plan/payload/nodes/5/values/0/{_COMPONENT}": 128,
         },
-        also=("value.row-too-small",),
+        also=("graph.resources-differ", "value.row-too-small"),
     ),
 )
 
