@@ -9,8 +9,9 @@ from ferrum_verify.findings.wording import plural
 from ferrum_verify.plan.growth import growth_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.aliases import AliasClasses
@@ -48,6 +49,27 @@ GROWS_INTO = Rule(
 )
 
 
+IN_TURN = Rule(
+    id="value.grows-in-turn",
+    summary="It can be told whether values that grow over each other are live at different times.",
+    why="Where the second value is written after the last use of the first, in every run, nothing "
+    "is lost. The engine plans no such values, so this tool does not decide it.",
+    fix="Give each of them a row, or make the second an exact alias of the first.",
+    source="docs/format.md, «Values»",
+    judgment="safety",
+    severity="warning",
+    undecided=True,
+    example=Example(
+        "bundle",
+        {
+            "/plan/payload/nodes/5/values/3/storage/components/0/resource_id": "resource.attended",
+            f"/plan/payload/nodes/5/values/3/{_COMPONENT}": 128,
+        },
+        also=("graph.resources-differ", "value.retained-differs", "value.row-too-small"),
+    ),
+)
+
+
 def check(
     subject: Subject,
     values: Mapping[str, Value],
@@ -75,12 +97,38 @@ def check(
             if behind is None or one.start + one.each * most <= behind.start:
                 continue
             tokens = (behind.start - one.start) // one.each + 1
-            yield GROWS_INTO.finding(
-                f"At {plural(tokens, 'token')} value `{one.definition.binding.value_id}` takes "
-                f"bytes {one.start:,} to {one.start + one.each * tokens:,} of `{resource_id}`, "
-                f"and value `{behind.definition.binding.value_id}` begins at {behind.start:,}.",
-                behind.place,
+            names = one.definition.binding.value_id, behind.definition.binding.value_id
+            said = (
+                f"At {plural(tokens, 'token')} value `{names[0]}` takes bytes {one.start:,} to "
+                f"{one.start + one.each * tokens:,} of `{resource_id}`, and value `{names[1]}` "
+                f"begins at {behind.start:,}"
             )
+            if _both_live(*(_life(name, subject.plan_nodes or ()) for name in names)):
+                yield GROWS_INTO.finding(f"{said}.", behind.place)
+            else:
+                yield IN_TURN.finding(f"{said}; whether one is dead by then is open.", behind.place)
+
+
+def _life(value_id: str, nodes: Sequence[PlanNode]) -> tuple[int, int]:
+    """The nodes, in plan order, from the first that writes a value to the last that binds it."""
+    uses = [
+        (index, binding)
+        for index, node in enumerate(nodes)
+        for binding in node.values
+        if binding.value_id == value_id
+    ]
+    kept = any(binding.usage == "state" for _, binding in uses)
+    # What no node writes is there from the start, and a state outlives the step.
+    written = [index for index, binding in uses if binding.role == "output"]
+    return min(written, default=-1), len(nodes) if kept else max(index for index, _ in uses)
+
+
+def _both_live(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether one is written, in plan order, no later than the other is used for the last time.
+
+    A node that writes over what it still reads hurts itself.
+    """
+    return max(one[0], other[0]) <= min(one[1], other[1])
 
 
 def _rows(
