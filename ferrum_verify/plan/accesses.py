@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from itertools import combinations, groupby
 from typing import TYPE_CHECKING, Literal
 
 from ferrum_verify.documents.demand import Fixed
@@ -39,8 +38,7 @@ class Access:
 
     ``value`` is what lies there; None where the document does not say. An output brings its
     value about; a node that writes to its input only changes what was there. ``place`` are the
-    steps to the binding, effect or list below the node; ``least_end`` is where the bytes end
-    before any growth.
+    steps to the binding, effect or list below the node.
     """
 
     node: int
@@ -52,7 +50,6 @@ class Access:
     place: tuple[str | int, ...]
     is_state: bool = False
     is_output: bool = False
-    least_end: int = ENDLESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +76,6 @@ def ended_before(order: HappensBefore, first: int, then: int, execution: Executi
     if execution == "fenced":
         return order.barriers[then] >= first
     return order.precedes(first, then)
-
-
-def grown_together(accesses: Mapping[str, Sequence[Access]]) -> Iterator[tuple[Access, Access]]:
-    """Accesses of one node to two values that lie apart, and meet in a step of more tokens.
-
-    One of the two is a write: the node spoils one value with the other.
-    """
-    for of_resource in accesses.values():
-        for _, mine in groupby(of_resource, key=lambda each: each.node):
-            for one, other in combinations(sorted(mine, key=lambda each: each.start), 2):
-                if (
-                    one.value != other.value
-                    and "write" in (one.mode, other.mode)
-                    and one.least_end <= other.start < one.end
-                ):
-                    yield one, other
 
 
 class TooManyAccessesError(Exception):
@@ -162,7 +143,6 @@ def _of_plan_node(
                     ("values", position),
                     binding.usage == "state",
                     binding.role == "output",
-                    start + part.length_bytes,
                 )
     for position, effect in enumerate(node.state_effects):
         for resource in effect.resource_ids:

@@ -233,10 +233,9 @@ def _headroom(
         lanes = plural(memory.reusable_execution.maximum_reusable_lanes, "reusable lane")
         beside = headroom_beside_lanes(subject, memory, document.findings)
         batches = " or ".join(
-            f"{plural(end.sequences, 'sequence')} of {plural(end.tokens, 'token')}"
-            for end in beside
+            f"{plural(end.sequences, 'sequence')} of {end.tokens:,}" for end in beside
         )
-        text = f"Beside all {lanes}, resident: {batches or 'not one token'}."
+        text = f"Beside all {lanes}: {batches or 'not one token'}."
         yield Padding(Text(text), (0, 0, 0, _INDENT))
 
 

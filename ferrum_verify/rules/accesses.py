@@ -20,7 +20,6 @@ from ferrum_verify.plan.accesses import (
     accesses_of,
     conflicts_of,
     ended_before,
-    grown_together,
 )
 
 if TYPE_CHECKING:
@@ -56,17 +55,6 @@ TOO_MANY = Rule(
 )
 
 
-GROWN_TOGETHER = Rule(
-    id="value.grown-together",
-    summary="Two values of a node lie apart at every count of tokens.",
-    why="A value that grows with the tokens runs into the one behind it, in every step that has "
-    "more tokens than the plan's smallest.",
-    fix="Give each value that grows a resource of its own.",
-    source=RUNS,
-    judgment="safety",
-)
-
-
 def check(facts: Expected) -> Iterator[Finding]:
     """Findings of all accesses that may meet in some run of the execution model."""
     subject, order = facts.subject, facts.order
@@ -85,14 +73,6 @@ def check(facts: Expected) -> Iterator[Finding]:
         )
     tokens = 1 if subject.header is None else subject.header.maximum_scheduled_tokens
     accesses = accesses_of(order.nodes, facts.descriptors, tokens)
-    for one, other in grown_together(accesses):
-        yield GROWN_TOGETHER.finding(
-            f"`{order.nodes[one.node].id}` touches `{one.value}` and `{other.value}`, which lie "
-            f"apart in `{one.resource}` and meet in bytes {other.start:,} to "
-            f"{min(one.end, other.end):,} in a step of more tokens",
-            pointer(subject.places.nodes, other.node, *other.place),
-            about=(order.nodes[one.node].id, one.resource),
-        )
     try:
         for conflict in conflicts_of(accesses):
             if not ended_before(order, conflict.first.node, conflict.then.node, facts.execution):

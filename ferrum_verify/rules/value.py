@@ -14,7 +14,15 @@ from ferrum_verify.findings import Example, Rule
 from ferrum_verify.plan.growth import projected_extents
 from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.plan.sizes import UNIT
-from ferrum_verify.rules import aliases, retained, value_growth, value_rows, weight_parts
+from ferrum_verify.rules import (
+    aliases,
+    retained,
+    undefined_rows,
+    value_growth,
+    value_packing,
+    value_rows,
+    weight_parts,
+)
 from ferrum_verify.rules.aliases import AliasClasses
 from ferrum_verify.rules.value_uses import Definition, collect, misplaced
 
@@ -51,7 +59,11 @@ def check(subject: Subject) -> Iterator[Finding]:
         elsewhere = misplaced(values)
         placed = {name: value for name, value in values.items() if name not in elsewhere}
         yield from value_rows.check(placed, rows, extents)
-        yield from value_growth.check(subject, placed, rows, extents)
+        grown = list(value_growth.check(subject, placed, rows, extents))
+        yield from grown
+        too_small = {name for each in grown for name in each.about[:1]}
+        yield from value_packing.check(subject, placed, extents, classes)
+        yield from undefined_rows.check(subject, subject.memory, too_small)
     yield from weight_parts.check(subject, values, rows)
     yield from retained.check(subject)
 

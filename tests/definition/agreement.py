@@ -26,6 +26,7 @@ NOT_OF_A_RUN = {
     "slot.step-minimum": "a total of slots",
     "slot.missing-member": "a resource without a slot is given bytes of its own",
     "contract.value-misaligned": "a kernel may fault on an address, and loses no byte",
+    "value.misaligned-offset": "likewise",
     "value.weight-format": "what bytes mean is not where they lie",
     "value.overlap": "the format lets two values share bytes only as aliases, alive or not",
     "value.inconsistent": "the format gives a value one place, whoever reads it",

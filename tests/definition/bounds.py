@@ -137,13 +137,14 @@ def too_few_instances(plan: Plan) -> Iterator[Misfit]:
         *(shape.sequences for shape in reusable_shapes(plan)),
         0,
     )
-    reusable = plan.memory.get("reusable_execution")
-    lanes = 1 if reusable is None else reusable["maximum_reusable_lanes"]
+    reusable = plan.memory.get("reusable_execution") or {"maximum_reusable_lanes": 0}
+    # A lane that runs has a sequence.
+    lanes = min(admitted, reusable["maximum_reusable_lanes"])
     for resource, row in plan.dynamic.items():
         instances = row["theoretical_maximum_instances"]
-        wanted = admitted if row["lifetime"] in ("request", "sequence") else lanes
-        if instances < wanted:
-            yield Misfit("instances", (), resource, wanted, instances, None)
+        needed = admitted if row["lifetime"] in ("request", "sequence") else lanes
+        if instances < needed:
+            yield Misfit("instances", (), resource, needed, instances, None)
 
 
 def rows_not_kept(plan: Plan) -> Iterator[Misfit]:

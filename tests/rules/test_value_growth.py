@@ -212,3 +212,36 @@ def test_lanes_that_do_not_fit_are_counted() -> None:
     assert audit(document, prove=False).verdict == "verified"
     assert broken({place: finding.expected}, sample="problem") == []
     assert broken({place: finding.expected + 1}, sample="problem") != []
+
+
+def test_a_value_does_not_grow_into_the_next() -> None:
+    component = "storage/components/0"
+    edits: dict[str, Any] = {}
+    for place in (f"{NODES}/4/values/2/{component}", f"{NODES}/5/values/0/{component}"):
+        edits |= {f"{place}/resource_id": "resource.logits", f"{place}/offset_bytes": 12_800}
+    logits = f"{row_of('resource.logits')}/demand/tokens"
+    edits[f"{logits}/bytes_per_token"] = 16_384
+    _, [finding] = of_rule(edits, "value.grows-into")
+    assert "At 101 tokens value `value.logits` takes bytes 0 to 12,928" in finding.message
+    behind_all = {f"{place}": 128 * 256 for place in edits if place.endswith("offset_bytes")}
+    fixed = {row_of("resource.logits") + "/demand": {"fixed": {"bytes": 1 << 17}}}
+    del edits[f"{logits}/bytes_per_token"]
+    assert of_rule(edits | behind_all | fixed, "value.grows-into")[1] == []
+    assert of_rule(edits | behind_all | fixed, "value.row-too-small")[1] == []
+
+
+def test_a_row_of_a_step_has_a_size_at_each_shape() -> None:
+    demand = {
+        "affine": {
+            "fixed_bytes": 0,
+            "bytes_per_sequence": 0,
+            "maximum_sequences": 3,
+            "bytes_per_token": 128,
+            "maximum_tokens": 256,
+        }
+    }
+    place = f"{row_of('resource.logits')}/demand"
+    _, [finding] = of_rule({place: demand}, "value.row-undefined")
+    assert "has no size at 4 sequences, 1 token, 1 page" in finding.message
+    demand["affine"]["maximum_sequences"] = 4
+    assert of_rule({place: demand}, "value.row-undefined")[1] == []
