@@ -11,6 +11,7 @@ from ferrum_verify.auditing import proofs as auditing
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.limits import Limits, Proving
+from ferrum_verify.prove import second_opinion
 from ferrum_verify.prove.export import SecondOpinion
 from ferrum_verify.prove.obligation import (
     Obligation,
@@ -116,7 +117,7 @@ def test_a_refuted_claim_beside_errors_of_other_rules_is_a_finding_of_its_own() 
 
 
 def test_a_refuted_claim_of_any_rule_concerns_safety() -> None:
-    layout = replace(PEAK, judgment="engine")
+    layout = replace(PEAK, judgment="conformance")
     _, told = merged([concrete(EXCEEDS, ())], verdict(Refuted(), layout, names=("pool",)))
     assert told.judgment == "safety"
 
@@ -230,7 +231,7 @@ def test_a_second_opinion_is_told_where_it_contradicts_or_is_silent(
         SecondOpinion(claim, Decision("sat", 0.0), True),
         SecondOpinion(claim, Decision("unknown", 0.0, "gave up"), False),
     ]
-    monkeypatch.setattr(auditing.second_opinion, "available", lambda: True)
+    monkeypatch.setattr(second_opinion, "available", lambda: True)
     monkeypatch.setattr(auditing, "second_opinions", lambda *_: iter(opinions))
     report = proved_with(monkeypatch, [], second_opinion=True)
     # The first says that the run was interrupted.
@@ -276,7 +277,5 @@ def test_the_gate_of_the_proofs_is_the_independent_check(monkeypatch: pytest.Mon
     subject, _ = subject_of(fragment)
     assert subject is not None
     monkeypatch.setattr(auditing, "prove", prove_nothing)
-    auditing.prove_subject(
-        subject, fragment, [], "fenced", Proving(), ordered=True, judged=True
-    )
+    auditing.prove_subject(subject, fragment, [], "fenced", Proving(), ordered=True, judged=True)
     assert asked == [False, True]
