@@ -261,6 +261,12 @@ def test_every_source_is_asked_to_its_end() -> None:
     assert (proof.formulas, proof.expired, proof.interrupted) == (1, False, False)
 
 
+def test_a_run_without_time_left_ends_and_says_so() -> None:
+    claim = verdict(Proved())
+    proof = prove([source(claim, claim)], Limits(document_seconds=0), lambda _: True)
+    assert (len(proof.verdicts), proof.expired, proof.interrupted) == (1, True, False)
+
+
 def test_the_gate_of_the_proofs_is_the_independent_check(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ``prove`` is handed refuses a counterexample that the document does not bear out."""
     asked: list[bool] = []

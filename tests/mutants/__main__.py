@@ -31,9 +31,11 @@ FATES = {PASSED: "alive", FAILED: "noticed"}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("file", nargs="?", default="", help="only mutants of files with this name")
+    parser.add_argument(
+        "part", nargs="?", default="", help="of a file's name or of what is weakened"
+    )
     options = parser.parse_args(arguments)
-    mutants = [mutant for mutant in table() if options.file in mutant.file]
+    mutants = [each for each in table() if options.part in f"{each.file}: {each.weakens}"]
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Path(folder)
         _copy(copy)

@@ -228,3 +228,10 @@ def test_states_never_meet_at_any_boundary() -> None:
                 assert holds(never_meet, *asked)
             else:
                 assert shown(never_meet, *asked) == met
+
+
+def test_where_states_end_is_reckoned_beyond_64_bits() -> None:
+    for bits in (64, 65, 100, 126):
+        tokens = 1 << (bits - 63)
+        asked = ((1 << 63, True), (1, False), 5, False, (tokens, tokens))
+        assert shown(never_meet, *asked) == (tokens, 5)
