@@ -31,9 +31,7 @@ FATES = {PASSED: "alive", FAILED: "noticed"}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument(
-        "part", nargs="?", default="", help="of a file or of a reason"
-    )
+    parser.add_argument("part", nargs="?", default="", help="of a file or of a reason")
     options = parser.parse_args(arguments)
     mutants = [each for each in table() if options.part in f"{each.file}: {each.weakens}"]
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
