@@ -69,10 +69,10 @@ def _is_as_said(copy: Path, mutant: Mutant) -> bool:
         path.write_text(source, encoding="utf-8")
         shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)
     fate = FATES.get(result, "no test could run")
-    if mutant.equivalent:
-        fate += f" (equivalent: {mutant.equivalent})"
     seconds = time.monotonic() - started
     print(f"{seconds:5.1f} s  {fate:8}{mutant.file}: {mutant.weakens}", flush=True)
+    if mutant.equivalent:
+        print(f"         said to be equivalent: {mutant.equivalent}", flush=True)
     return result == (PASSED if mutant.equivalent else FAILED)
 
 
