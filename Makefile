@@ -32,7 +32,7 @@ unit: $(VENV)/developed
 prove: $(VENV)/developed
 	$(BIN)/ferrum-verify prove
 
-# Each line of the proofs weakened in turn: a test must notice every one. Takes a quarter of an hour.
+# Each line of the proofs weakened in turn: a test must notice every one. Takes ten minutes.
 mutants: $(VENV)/developed
 	$(BIN)/python -m tests.mutants
 
