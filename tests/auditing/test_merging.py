@@ -11,6 +11,7 @@ from ferrum_verify.auditing import proofs as auditing
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.limits import Limits, Proving
+from ferrum_verify.prove import second_opinion
 from ferrum_verify.prove.export import SecondOpinion
 from ferrum_verify.prove.obligation import (
     Obligation,
@@ -116,7 +117,7 @@ def test_a_refuted_claim_beside_errors_of_other_rules_is_a_finding_of_its_own() 
 
 
 def test_a_refuted_claim_of_any_rule_concerns_safety() -> None:
-    layout = replace(PEAK, judgment="engine")
+    layout = replace(PEAK, judgment="conformance")
     _, told = merged([concrete(EXCEEDS, ())], verdict(Refuted(), layout, names=("pool",)))
     assert told.judgment == "safety"
 
@@ -230,7 +231,7 @@ def test_a_second_opinion_is_told_where_it_contradicts_or_is_silent(
         SecondOpinion(claim, Decision("sat", 0.0), True),
         SecondOpinion(claim, Decision("unknown", 0.0, "gave up"), False),
     ]
-    monkeypatch.setattr(auditing.second_opinion, "available", lambda: True)
+    monkeypatch.setattr(second_opinion, "available", lambda: True)
     monkeypatch.setattr(auditing, "second_opinions", lambda *_: iter(opinions))
     report = proved_with(monkeypatch, [], second_opinion=True)
     # The first says that the run was interrupted.
@@ -258,6 +259,12 @@ def test_every_source_is_asked_to_its_end() -> None:
     proof = prove([source(claim, claim), source(claim)], Limits(), lambda _: True)
     assert len(proof.verdicts) == 3
     assert (proof.formulas, proof.expired, proof.interrupted) == (1, False, False)
+
+
+def test_a_run_without_time_left_ends_and_says_so() -> None:
+    claim = verdict(Proved())
+    proof = prove([source(claim, claim)], Limits(document_seconds=0), lambda _: True)
+    assert (len(proof.verdicts), proof.expired, proof.interrupted) == (1, True, False)
 
 
 def test_the_gate_of_the_proofs_is_the_independent_check(monkeypatch: pytest.MonkeyPatch) -> None:

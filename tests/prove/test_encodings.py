@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from ferrum_verify.counterexamples import Shape
 from ferrum_verify.derive.bindings import BindingLayout, BindingSlot, ClaimIdentity
 from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.documents.memory_plan import StepSlot
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.limits import Limits
+from ferrum_verify.plan.sharing import EXECUTIONS
 from ferrum_verify.prove.bindings import (
     cover_exactly,
     is_aligned,
+    layout_claims,
     neighbours_are_apart,
     own_one_each,
     owner_claims,
 )
 from ferrum_verify.prove.checkpoint_ranges import never_meet
 from ferrum_verify.prove.divisibility import Span, contained
-from ferrum_verify.prove.obligation import Proved, Refuted
+from ferrum_verify.prove.obligation import Proved, Refuted, Vacuous
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.prove.reachability import all_are_beyond, smallest_is_within
 from ferrum_verify.prove.slots import interleaved, outlives_none, slot_claims
 from ferrum_verify.prove.spans import have_no_boundary
 from ferrum_verify.prove.windows import PlanGraph
-from tests.prove.statements import holds, shown
+from tests.prove.statements import holds, outcome, shown
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Execution
@@ -78,6 +81,16 @@ def test_two_slots_of_one_owner_are_refuted() -> None:
     assert outcome_of(slots[0], replace(slots[1], resource_id="r0")) is Refuted
 
 
+def test_slots_are_apart_in_whatever_order_they_are_listed() -> None:
+    places = ((0, 0), (1, 128), (2, 32))
+    slots = tuple(BindingSlot(n, f"n{n}", f"r{n}", start, 64, 32) for n, start in places)
+    layout = BindingLayout("bucket", ClaimIdentity("pool", ("r0", "r1", "r2")), 192, slots)
+    claims = layout_claims(layout, "/a", {}, Shape(1, 1, 1))
+    (apart, *_) = prove([claims], Limits(), lambda _: True).claims
+    assert apart.obligation.formula.encode is neighbours_are_apart
+    assert apart.outcome == Refuted((32,))
+
+
 def test_two_lives_that_interleave_are_never_apart() -> None:
     assert not holds(interleaved)
 
@@ -87,12 +100,15 @@ def test_what_is_read_after_the_fence_outlives_whatever_shares() -> None:
     assert not holds(outlives_none, True)
 
 
-CHAIN = [("n0", [], "a"), ("n1", ["n0"], "b"), ("n2", [], "b"), ("n3", ["n2"], "c")]
+Nodes: TypeAlias = list[tuple[str, list[str], str]]
+"""Nodes in plan order: each with what it depends on, and the one resource that it uses."""
+
+CHAIN: Nodes = [("n0", [], "a"), ("n1", ["n0"], "b"), ("n2", [], "b"), ("n3", ["n2"], "c")]
 """b comes between a and c, but its two users are in no order: a need not be dead before c."""
-WHOLE = [CHAIN[0], CHAIN[1], ("n2", ["n1"], "b"), CHAIN[3]]
+WHOLE: Nodes = [CHAIN[0], CHAIN[1], ("n2", ["n1"], "b"), CHAIN[3]]
 
 
-def slot_of(nodes: list[tuple[str, list[str], str]], execution: Execution = "fenced") -> Proof:
+def slot_of(nodes: Nodes, execution: Execution = "fenced") -> Proof:
     graph = PlanGraph(
         [
             FragmentNode(id=name, dependencies=tuple(before), resources=(resource,))
@@ -124,30 +140,36 @@ def test_members_across_a_third_that_is_whole_follow_from_it() -> None:
 
 
 def test_a_refuted_neighbour_opens_up_the_others() -> None:
-    nodes = [("n0", [], "a"), ("n1", [], "b"), ("n2", [], "c")]
-    for execution in ("fenced", "concurrent"):
+    nodes: Nodes = [("n0", [], "a"), ("n1", [], "b"), ("n2", [], "c")]
+    models: tuple[Execution, ...] = ("fenced", "concurrent")
+    for execution in models:
         asked = {v.obligation.names for v in slot_of(nodes, execution).claims}
         assert asked == {("a", "b"), ("b", "c"), ("a", "c")}
     assert refuted(slot_of(nodes, "in-order")) == []
 
 
 def test_lives_that_interleave_are_refuted_in_every_model() -> None:
-    nodes = [("n0", [], "a"), ("n1", ["n0"], "b"), ("n2", ["n1"], "a")]
-    for execution in ("in-order", "fenced", "concurrent"):
-        assert refuted(slot_of(nodes, execution)) == [("a", "b")]  # type: ignore[arg-type]
+    nodes: Nodes = [("n0", [], "a"), ("n1", ["n0"], "b"), ("n2", ["n1"], "a")]
+    for execution in EXECUTIONS:
+        assert refuted(slot_of(nodes, execution)) == [("a", "b")]
 
 
 def test_under_concurrent_every_user_is_asked() -> None:
     # b's last user waits for a, its first does not, and so does a's first for nothing.
-    nodes = [("n0", [], "a"), ("n1", [], "b"), ("n2", ["n0", "n1"], "b")]
+    nodes: Nodes = [("n0", [], "a"), ("n1", [], "b"), ("n2", ["n0", "n1"], "b")]
     assert refuted(slot_of(nodes, "concurrent")) == [("a", "b")]
     nodes = [("n0", [], "a"), ("n1", [], "a"), ("n2", ["n1"], "b")]
+    assert refuted(slot_of(nodes, "concurrent")) == [("a", "b")]
+    # b's first user waits for a, and its last one for nothing.
+    nodes = [("n0", [], "a"), ("n1", ["n0"], "b"), ("n2", [], "b")]
     assert refuted(slot_of(nodes, "concurrent")) == [("a", "b")]
 
 
 SPANS = [
     (Span(1, 1),),
+    (Span(1, 2),),
     (Span(3, 2),),
+    (Span(1, 6),),
     (Span(1, 4), Span(7, 6)),
     (Span(10, 1), Span(1, 3), Span(2, 2)),
 ]
@@ -162,7 +184,11 @@ def test_what_one_side_permits_the_other_does() -> None:
     for base, head in itertools.product(SPANS, repeat=2):
         lost = [n for n in range(1, limit + 1) if permitted(base, n) and not permitted(head, n)]
         if lost:
+            # The first that is lost, and up to it, and not below it.
             assert shown(contained, base, head, limit) == (lost[0],)
+            assert shown(contained, base, head, lost[0]) == (lost[0],)
+            below = outcome(contained, base, head, lost[0] - 1)
+            assert isinstance(below, Proved | Vacuous)
         else:
             assert holds(contained, base, head, limit)
 
@@ -202,3 +228,10 @@ def test_states_never_meet_at_any_boundary() -> None:
                 assert holds(never_meet, *asked)
             else:
                 assert shown(never_meet, *asked) == met
+
+
+def test_where_states_end_is_reckoned_beyond_64_bits() -> None:
+    for bits in (64, 65, 100, 126):
+        tokens = 1 << (bits - 63)
+        asked = ((1 << 63, True), (1, False), 5, False, (tokens, tokens))
+        assert shown(never_meet, *asked) == (tokens, 5)

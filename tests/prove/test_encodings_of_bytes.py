@@ -107,7 +107,9 @@ def test_the_fewest_counts_at_which_a_demand_passes_u64() -> None:
 def test_masks_round_as_division_does_for_powers_of_two_alone() -> None:
     for claim in CLAIMS:
         assert holds(round_as_division_does, claim)
-    assert not holds(round_as_division_does, Claim(BOTH, 48, NO_BLOCKS))
+    # To too few bytes, 128 and not 144, and to too many, 80 and not 48.
+    assert not holds(round_as_division_does, Claim(Linear(128, ()), 48, NO_BLOCKS))
+    assert not holds(round_as_division_does, Claim(Linear(37, ()), 48, NO_BLOCKS))
     assert not holds(round_as_division_does, Claim(BOTH, 16, (96, -1)))
 
 
@@ -159,9 +161,12 @@ def test_a_ceiling_is_compared_beyond_66_bits() -> None:
 NEED = Need(
     1000,
     ((CLAIMS[1], 2),),
-    ((frozenset({frozenset({(CLAIMS[0], 1)}), frozenset({(CLAIMS[5], 1)})}), 2),),
+    (
+        (frozenset({frozenset({(CLAIMS[0], 1)}), frozenset({(CLAIMS[5], 1)})}), 2),
+        (frozenset({frozenset({(CLAIMS[0], 1)})}), 1),
+    ),
 )
-"""Static bytes, two rows that each sequence has, and two slots of two rows each."""
+"""Static bytes, two rows that each sequence has, two slots of two rows each, and one of one."""
 
 
 def test_a_need_fits_its_largest_shape_and_no_less() -> None:
@@ -187,7 +192,8 @@ def together(sequences: int, tokens: int) -> int:
     """So many sequences, each with rows of its own, and one step of all of them."""
     own = 2 * CLAIMS[1].bytes_at(Shape(1, tokens, 1))
     step = Shape(sequences, sequences * tokens, 1)
-    return 1000 + sequences * own + 2 * max(bytes_of(c, step) for c in (CLAIMS[0], CLAIMS[5]))
+    one, other = bytes_of(CLAIMS[0], step), bytes_of(CLAIMS[5], step)
+    return 1000 + sequences * own + 2 * max(one, other) + one
 
 
 def test_several_sequences_need_rows_each_and_one_step() -> None:
