@@ -256,7 +256,7 @@ ROWS_OVERLAP = Rule(
             "/nodes/5/dependencies": ["node/embed"],
             "/nodes/4/dependencies": ["node/attention", "node/key"],
         },
-        also=("liveness.mode-not-derived",),
+        also=("liveness.mode-not-derived", "graph.race"),
     ),
 )
 

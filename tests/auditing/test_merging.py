@@ -76,7 +76,9 @@ def concrete(
 def merged(
     findings: Sequence[Finding], *verdicts: Verdict, judged: bool = True, **proof: bool
 ) -> tuple[Finding, ...]:
-    return auditing._merge(findings, Proof(verdicts=list(verdicts), **proof), judged=judged)
+    return auditing._merge(
+        findings, Proof(verdicts=list(verdicts), **proof), judged=lambda _: judged
+    )
 
 
 def rules_of(findings: Sequence[Finding]) -> list[str]:
@@ -208,7 +210,7 @@ def proved_with(
     proof = Proof(verdicts=verdicts, formulas=7, interrupted=True)
     monkeypatch.setattr(auditing, "prove", lambda *_: proof)
     report = auditing.prove_subject(
-        subject, {}, [], "fenced", Proving(**proving), ordered=True, judged=True
+        subject, {}, [], "fenced", Proving(**proving), ordered=True, judged=lambda _: True
     )
     assert report is not None
     return report
@@ -283,5 +285,7 @@ def test_the_gate_of_the_proofs_is_the_independent_check(monkeypatch: pytest.Mon
     subject, _ = subject_of(fragment)
     assert subject is not None
     monkeypatch.setattr(auditing, "prove", prove_nothing)
-    auditing.prove_subject(subject, fragment, [], "fenced", Proving(), ordered=True, judged=True)
+    auditing.prove_subject(
+        subject, fragment, [], "fenced", Proving(), ordered=True, judged=lambda _: True
+    )
     assert asked == [False, True]

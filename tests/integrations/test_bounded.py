@@ -51,7 +51,7 @@ def test_a_name_that_no_file_can_have(plan: str, capsys: pytest.CaptureFixture[s
     assert "cannot have that name" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("limit", ["inf", "nan", "1e-300", "1e300"])
+@pytest.mark.parametrize("limit", ["inf", "nan", "1e300"])
 @pytest.mark.parametrize("option", ["--proof-limit", "--obligation-limit"])
 def test_limits_that_nobody_can_keep(
     plan: str, option: str, limit: str, capsys: pytest.CaptureFixture[str]

@@ -65,7 +65,7 @@ def changes(wire: dict[str, Any]) -> list[dict[str, Any]]:
                 {**wire, "nodes": wire["nodes"][1:]},
                 {**wire, "writer": {"node": other["node"]}},
                 {**wire, "other": {**other, "node": writer["node"]}},
-                {**wire, "bytes": {"start": wire["bytes"]["end"], "end": 2**64}},
+                {**wire, "bytes": {"start": 2**64, "end": 2**64 + 1}},
             ]
         case "overlap":
             return [{**wire, "byte": wire["left"]["end"]}]
