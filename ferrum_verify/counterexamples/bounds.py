@@ -54,8 +54,8 @@ def check_shape(document: Document, wire: Mapping[str, Any]) -> bool:
     )
 
 
-def _in_plan(place: str) -> str:
-    return place.removeprefix("/plan")
+def _in_plan(location: str) -> str:
+    return location.removeprefix("/plan")
 
 
 def _bounds(document: Document, shape: Mapping[str, int]) -> Iterator[Bound]:
@@ -104,26 +104,26 @@ def _own_bounds(document: Document, shape: Mapping[str, int]) -> Iterator[Bound]
             continue  # it speaks of something that is at fault; the other bounds stand
 
 
-def _of_row(row: Mapping[str, Any], place: str, shape: Mapping[str, int]) -> Iterator[Bound]:
+def _of_row(row: Mapping[str, Any], location: str, shape: Mapping[str, int]) -> Iterator[Bound]:
     for size, limit in _shrinking(row, shape):
-        yield Bound(size, limit, f"{place}/demand")
+        yield Bound(size, limit, f"{location}/demand")
     # By division and by masks, which differ unless all units are powers of two.
     both = taken(row, shape), taken(row, shape, mask)
-    yield Bound(max(both), min(both), place)
+    yield Bound(max(both), min(both), location)
 
 
-def _peak_of(pool: Mapping[str, Any], place: str, sizes: Mapping[str, int]) -> Iterator[Bound]:
+def _peak_of(pool: Mapping[str, Any], location: str, sizes: Mapping[str, int]) -> Iterator[Bound]:
     peak = _invocation(pool, sizes)
     if peak is not None:
         field = "minimum_invocation_peak_bytes"
-        yield Bound(peak, pool[field], f"{place}/{field}")
+        yield Bound(peak, pool[field], f"{location}/{field}")
 
 
 def _ceiling_of(
-    document: Document, pool: Mapping[str, Any], place: str, shape: Mapping[str, int]
+    document: Document, pool: Mapping[str, Any], location: str, shape: Mapping[str, int]
 ) -> Iterator[Bound]:
     field = "theoretical_ceiling_bytes"
-    yield Bound(_resident(document, pool, shape), int(pool[field]), f"{place}/{field}")
+    yield Bound(_resident(document, pool, shape), int(pool[field]), f"{location}/{field}")
 
 
 def _grants(document: Document, pools: list[Any], sizes: Mapping[str, int]) -> Iterator[Bound]:

@@ -22,10 +22,10 @@ Row: TypeAlias = StaticAllocation | DynamicDescriptor
 class ResourceRows(dict[str, Row]):
     """All static and dynamic rows of one memory plan by id; of rows with one id the first."""
 
-    def __init__(self, memory: MemoryPlan, place: str) -> None:
+    def __init__(self, memory: MemoryPlan, location: str) -> None:
         super().__init__()
         self._memory = memory
-        self._place = place
+        self._place = location
         for allocation in memory.static_allocations:
             self.setdefault(allocation.resource_id, allocation)
         for descriptor in memory.dynamic_descriptors:

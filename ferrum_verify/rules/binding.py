@@ -117,7 +117,7 @@ POOL_CONTRACT = Rule(
 )
 
 
-def _check_contract(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_contract(facts: Expected, pool: DynamicPool, location: str) -> Iterator[Finding]:
     key = pool.compatibility
     wrong = [
         text
@@ -142,7 +142,7 @@ def _check_contract(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Fin
         wrong.append(f"`{others[0]}`, which is no binding")
     if wrong:
         yield POOL_CONTRACT.finding(
-            f"binding pool `{short_pool(pool.pool_id)}` has {', '.join(wrong)}", at
+            f"binding pool `{short_pool(pool.pool_id)}` has {', '.join(wrong)}", location
         )
 
 
@@ -214,7 +214,7 @@ OVERFLOW = Rule(
 )
 
 
-def _check_arenas(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_arenas(facts: Expected, pool: DynamicPool, location: str) -> Iterator[Finding]:
     assert facts.order is not None
     try:
         layouts = compile_layouts(pool, facts.memory, facts.order)
@@ -224,12 +224,12 @@ def _check_arenas(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Findi
         name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
         if layout.physical_size_bytes > U64_MAX:
             yield OVERFLOW.finding(
-                f"{name} takes {layout.physical_size_bytes:,} bytes, more than u64 holds", at
+                f"{name} takes {layout.physical_size_bytes:,} bytes, more than u64 holds", location
             )
             continue
         end = running_end(layout.slots)
         if end != layout.physical_size_bytes or not layout.physical_size_bytes:
-            yield ARENA.finding(f"the slots of {name} do not lie end to end from 0", at)
+            yield ARENA.finding(f"the slots of {name} do not lie end to end from 0", location)
         for slot in layout.slots:
             off = slot.physical_offset_bytes % slot.alignment_bytes
             if off or slot.capacity_size_bytes % slot.alignment_bytes:
@@ -237,5 +237,5 @@ def _check_arenas(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Findi
                     f"in {name} the slot of `{slot.node_id}` at {slot.physical_offset_bytes:,} "
                     f"with {slot.capacity_size_bytes:,} bytes is not aligned to "
                     f"{slot.alignment_bytes:,}",
-                    at,
+                    location,
                 )

@@ -104,7 +104,7 @@ TOO_FEW = Rule(
 )
 
 
-def _check_instances(facts: Expected, at: str) -> Iterator[Finding]:
+def _check_instances(facts: Expected, location: str) -> Iterator[Finding]:
     for lifetimes in (("sequence", "request"), ("step", "invocation")):
         needed = instances_needed(facts.subject, facts.memory, lifetimes[0])
         own = [
@@ -137,7 +137,7 @@ def _check_instances(facts: Expected, at: str) -> Iterator[Finding]:
             yield TOO_FEW.finding(
                 f"dynamic resource `{row.base_resource_id}` of lifetime {row.lifetime} has "
                 f"{plural(count, 'instance')}, but the plan runs up to {needed:,} {what} at once",
-                f"{at}/{index}/theoretical_maximum_instances",
+                f"{location}/{index}/theoretical_maximum_instances",
                 expected=needed,
                 actual=count,
             )

@@ -88,7 +88,7 @@ UNCOVERED = Rule(
 )
 
 
-def _check_rows(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_rows(facts: Expected, group: str, pool: DynamicPool, location: str) -> Iterator[Finding]:
     name = f"pool `{short_pool(pool.pool_id)}`"
     members = {
         member.base_resource_id for member in facts.groups[group] if member.lifetime == "invocation"
@@ -98,17 +98,17 @@ def _check_rows(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iter
     if sound and (mode == "no_invocation_resources") == bool(members):
         yield MODE_MEMBERS.finding(
             f"{name} has {len(members):,} invocation resources, but mode {mode}",
-            f"{at}/invocation_liveness_mode",
+            f"{location}/invocation_liveness_mode",
         )
     if not members and not rows:
         return
     if any(left.node_id >= right.node_id for left, right in itertools.pairwise(rows)):
         yield NOT_CANONICAL.finding(
-            f"the liveness rows of {name} do not ascend by node", f"{at}/invocation_liveness"
+            f"the liveness rows of {name} do not ascend by node", f"{location}/invocation_liveness"
         )
     covered: set[str] = set()
     for index, row in enumerate(rows):
-        here = f"{at}/invocation_liveness/{index}/resource_ids"
+        here = f"{location}/invocation_liveness/{index}/resource_ids"
         ids = row.resource_ids
         if not ids or any(left >= right for left, right in itertools.pairwise(ids)):
             yield NOT_CANONICAL.finding(
@@ -140,7 +140,7 @@ PEAK = Rule(
 )
 
 
-def _check_peak(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_peak(facts: Expected, group: str, pool: DynamicPool, location: str) -> Iterator[Finding]:
     rows = pool.invocation_liveness
     if any(resource not in facts.minimum for row in rows for resource in row.resource_ids):
         return
@@ -153,13 +153,13 @@ def _check_peak(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iter
         yield OVERFLOW.finding(
             f"the liveness rows of pool `{short_pool(pool.pool_id)}` add up to {expected:,} bytes, "
             "more than u64 holds",
-            f"{at}/minimum_invocation_peak_bytes",
+            f"{location}/minimum_invocation_peak_bytes",
         )
     elif pool.minimum_invocation_peak_bytes not in accepted:
         yield PEAK.finding(
             f"pool `{short_pool(pool.pool_id)}` has an invocation peak of "
             f"{pool.minimum_invocation_peak_bytes:,} bytes, but its rows need {expected:,}",
-            f"{at}/minimum_invocation_peak_bytes",
+            f"{location}/minimum_invocation_peak_bytes",
             expected=expected,
             actual=pool.minimum_invocation_peak_bytes,
             about=(pool.pool_id,),
@@ -200,7 +200,7 @@ MODE_NOT_DERIVED = Rule(
 
 
 def _check_derived(
-    facts: Expected, group: str, pool: DynamicPool, at: str, broken: bool
+    facts: Expected, group: str, pool: DynamicPool, location: str, broken: bool
 ) -> Iterator[Finding]:
     if facts.order is None or facts.structure is None or broken:
         return
@@ -220,7 +220,7 @@ def _check_derived(
         nodes = ", ".join(f"`{node}`" for node in sorted({row[0] for row in (*ours, *theirs)})[:4])
         yield ROWS_NOT_DERIVED.finding(
             f"the liveness rows of {name} differ from what the nodes list, at {nodes}",
-            f"{at}/invocation_liveness",
+            f"{location}/invocation_liveness",
             expected=[{"node_id": node, "resource_ids": list(ids)} for node, ids in ours],
             actual=[{"node_id": node, "resource_ids": list(ids)} for node, ids in theirs],
         )
@@ -237,7 +237,7 @@ def _check_derived(
         )
         yield MODE_NOT_DERIVED.finding(
             f"{name} has mode {mode}, but {reason}, so the engine derives {derived.mode}",
-            f"{at}/invocation_liveness_mode",
+            f"{location}/invocation_liveness_mode",
             expected=derived.mode,
             actual=mode,
         )
@@ -261,7 +261,7 @@ ROWS_OVERLAP = Rule(
 )
 
 
-def _check_order(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_order(facts: Expected, pool: DynamicPool, location: str) -> Iterator[Finding]:
     """Whether rows that reuse one extent are live together, derived or not."""
     if facts.order is None or facts.execution == "in-order":
         return
@@ -270,7 +270,7 @@ def _check_order(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Findin
             yield ROWS_OVERLAP.finding(
                 f"pool `{short_pool(pool.pool_id)}` reuses one extent for `{left}` and `{right}`, "
                 "but neither happens before the other",
-                f"{at}/invocation_liveness",
+                f"{location}/invocation_liveness",
                 about=(left, right),
             )
 

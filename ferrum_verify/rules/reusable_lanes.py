@@ -28,7 +28,9 @@ LANES_MEMORY = Rule(
 )
 
 
-def check_lanes(memory: MemoryPlan, reusable: ReusableExecution, at: str) -> Iterator[Finding]:
+def check_lanes(
+    memory: MemoryPlan, reusable: ReusableExecution, location: str
+) -> Iterator[Finding]:
     """Whether the lanes of a plan fit its memory; ``at`` is where reusable execution stands."""
     fitting, lanes = lanes_that_fit(memory), reusable.maximum_reusable_lanes
     if fitting is None:
@@ -39,7 +41,7 @@ def check_lanes(memory: MemoryPlan, reusable: ReusableExecution, at: str) -> Ite
         f"the {lanes:,} reusable lanes take {total:,} bytes when all are resident, but of "
         f"{usable:,} usable bytes static rows and the smallest request leave "
         f"{max(0, usable - beside):,}: {fitting:,} lanes fit",
-        f"{at}/maximum_reusable_lanes",
+        f"{location}/maximum_reusable_lanes",
         expected=fitting,
         actual=lanes,
     )

@@ -63,7 +63,7 @@ def _check_minimum(
     group: str,
     pool: DynamicPool,
     members: dict[str, DynamicDescriptor],
-    at: str,
+    location: str,
 ) -> Iterator[Finding]:
     listed = [resource for slot in pool.step_resource_slots for resource in slot.resource_ids]
     if any(resource not in facts.minimum for resource in (*listed, *members)):
@@ -76,13 +76,13 @@ def _check_minimum(
         yield OVERFLOW.finding(
             f"the slots of pool `{short_pool(pool.pool_id)}` add up to {expected:,} bytes, more "
             "than u64 holds",
-            f"{at}/minimum_step_bytes",
+            f"{location}/minimum_step_bytes",
         )
     elif pool.minimum_step_bytes not in accepted:
         yield STEP_MINIMUM.finding(
             f"pool `{short_pool(pool.pool_id)}` has a step minimum of {pool.minimum_step_bytes:,} "
             f"bytes, but its slots need {expected:,}",
-            f"{at}/minimum_step_bytes",
+            f"{location}/minimum_step_bytes",
             expected=expected,
             actual=pool.minimum_step_bytes,
         )
@@ -131,7 +131,7 @@ def _check_derived(
     group: str,
     pool: DynamicPool,
     members: dict[str, DynamicDescriptor],
-    at: str,
+    location: str,
     *,
     broken: bool,
 ) -> Iterator[Finding]:
@@ -159,7 +159,7 @@ def _check_derived(
         yield NOT_DERIVED.finding(
             f"the engine derives other slots for {name}: "
             f"{_lists(ours)} instead of {_lists(theirs)}",
-            f"{at}/step_resource_slots",
+            f"{location}/step_resource_slots",
             expected=ours,
             actual=theirs,
         )
@@ -205,7 +205,7 @@ def _check_order(
     group: str,
     pool: DynamicPool,
     members: dict[str, DynamicDescriptor],
-    at: str,
+    location: str,
 ) -> Iterator[Finding]:
     """Whether members of a slot are live together, however the slots came to be."""
     if facts.order is None:
@@ -220,7 +220,7 @@ def _check_order(
             yield MANY_HAZARDS.finding(
                 f"slot {index} of {name} has {count:,} pairs of members that are not safe under "
                 f"{model}, of which {MOST_PAIRS:,} are named",
-                f"{at}/step_resource_slots/{index}",
+                f"{location}/step_resource_slots/{index}",
             )
         for left, right in safety.unsafe[facts.execution]:
             if not repeated.isdisjoint((left, right)) or not {left, right} <= members.keys():
@@ -228,7 +228,7 @@ def _check_order(
             yield SHARED_WHILE_LIVE.finding(
                 f"slot {index} of {name} gives the same bytes to "
                 + explain_clash(left, right, facts.order, facts.execution),
-                f"{at}/step_resource_slots/{index}",
+                f"{location}/step_resource_slots/{index}",
                 about=(left, right),
             )
 

@@ -66,7 +66,7 @@ MISSING = Rule(
 
 
 def check_structure(
-    facts: Expected, group: str, members: dict[str, DynamicDescriptor], at: str
+    facts: Expected, group: str, members: dict[str, DynamicDescriptor], location: str
 ) -> Iterator[Finding]:
     """Whether the slots of a pool hold its Step resources, ``members``, each once and in order."""
     _, pool = facts.pools[group]
@@ -77,7 +77,8 @@ def check_structure(
     for resource in members:
         if resource not in listed and resource not in facts.faulty:
             yield MISSING.finding(
-                f"step resource `{resource}` is in no slot of {name}", f"{at}/step_resource_slots"
+                f"step resource `{resource}` is in no slot of {name}",
+                f"{location}/step_resource_slots",
             )
     ordered = all(
         left.resource_ids < right.resource_ids
@@ -86,7 +87,7 @@ def check_structure(
     clashes = _clashes(facts, group) if in_several(pool) else {}
     told: set[str] = set()
     for index, slot in enumerate(pool.step_resource_slots):
-        here = f"{at}/step_resource_slots/{index}"
+        here = f"{location}/step_resource_slots/{index}"
         for resource in slot.resource_ids:
             if resource in members and listed[resource] == 1:
                 continue
@@ -106,10 +107,13 @@ def check_structure(
                 met = clashes.get(resource, {})
                 yield _repeated(resource, listed[resource], name, met, f"{here}/resource_ids")
         sole = [resource for resource in slot.resource_ids if listed[resource] == 1]
-        yield from _check_slot(facts, slot, sole, members, name=f"slot {index} of {name}", at=here)
+        yield from _check_slot(
+            facts, slot, sole, members, name=f"slot {index} of {name}", location=here
+        )
     if not ordered and not told:
         yield NOT_CANONICAL.finding(
-            f"the slots of {name} do not ascend by their resource ids", f"{at}/step_resource_slots"
+            f"the slots of {name} do not ascend by their resource ids",
+            f"{location}/step_resource_slots",
         )
 
 
@@ -150,16 +154,16 @@ REPEATED = Rule(
 )
 
 
-def _repeated(resource: str, times: int, name: str, met: Iterable[str], at: str) -> Finding:
+def _repeated(resource: str, times: int, name: str, met: Iterable[str], location: str) -> Finding:
     """One finding: what it meets in its slots, it meets because it stands in several."""
     message = f"step resource `{resource}` stands {times} times in the slots of {name}"
     others = [f"`{other}`" for other in met]
     if not others:
-        return REPEATED.finding(message, at, about=(resource,))
+        return REPEATED.finding(message, location, about=(resource,))
     more = f" and {len(others) - 4:,} more" if len(others) > 4 else ""
     finding = REPEATED.finding(
         f"{message}, and is live together with {', '.join(others[:4])}{more} there",
-        at,
+        location,
         about=(resource,),
     )
     return replace(finding, judgment="safety")
@@ -216,16 +220,16 @@ def _check_slot(
     members: dict[str, DynamicDescriptor],
     *,
     name: str,
-    at: str,
+    location: str,
 ) -> Iterator[Finding]:
     count = len(slot.resource_ids)
     wanted = "dedicated" if count == 1 else "ordered_single_fence_step_wave"
     if count == 0:
-        yield KIND.finding(f"{name} has no member", f"{at}/resource_ids")
+        yield KIND.finding(f"{name} has no member", f"{location}/resource_ids")
     elif slot.kind != wanted:
         yield KIND.finding(
             f"{name} is {slot.kind}, but has {count:,} member{'s' if count > 1 else ''}",
-            f"{at}/kind",
+            f"{location}/kind",
             expected=wanted,
             actual=slot.kind,
         )
@@ -235,7 +239,7 @@ def _check_slot(
         left > right for left, right in zip(slot.resource_ids, slot.resource_ids[1:], strict=False)
     ):
         yield NOT_CANONICAL.finding(
-            f"the members of {name} do not ascend by id", f"{at}/resource_ids"
+            f"the members of {name} do not ascend by id", f"{location}/resource_ids"
         )
     for index, resource in enumerate(slot.resource_ids):
         member = members.get(resource)
@@ -245,11 +249,11 @@ def _check_slot(
             yield NOT_TRANSIENT.finding(
                 f"{name} shares the bytes of `{resource}`, which is no token-scaled activation "
                 f"value (usage {member.usage}, demand {member.demand.tag})",
-                f"{at}/resource_ids/{index}",
+                f"{location}/resource_ids/{index}",
             )
         elif resource in facts.subject.retained:
             yield RETAINED_SHARED.finding(
                 f"{name} shares the bytes of `{resource}`, which is read after the terminal fence",
-                f"{at}/resource_ids/{index}",
+                f"{location}/resource_ids/{index}",
                 about=(resource,),
             )

@@ -146,11 +146,11 @@ UNDECIDED = Rule(
 )
 
 
-def _open(value_id: str, resource_id: str, why: str, place: str) -> Finding:
+def _open(value_id: str, resource_id: str, why: str, location: str) -> Finding:
     return UNDECIDED.finding(
         f"Whether `{resource_id}` holds value `{value_id}` at every number of tokens cannot be "
         f"told, since {why}.",
-        place,
+        location,
     )
 
 

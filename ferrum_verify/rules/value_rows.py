@@ -118,7 +118,7 @@ MISALIGNED = Rule(
 
 
 def _check_offset(
-    value_id: str, component: StorageComponent, row: Row, place: str
+    value_id: str, component: StorageComponent, row: Row, location: str
 ) -> Iterator[Finding]:
     offset = component.offset_bytes
     units = {
@@ -134,7 +134,7 @@ def _check_offset(
         yield MISALIGNED.finding(
             f"Value `{value_id}` lies at byte {offset:,} of `{component.resource_id}`, which is no "
             f"multiple of {' and of '.join(missed)}.",
-            f"{place}/offset_bytes",
+            f"{location}/offset_bytes",
             actual=offset,
         )
 

@@ -73,7 +73,7 @@ def same_storage(left: ValueStorage, right: ValueStorage) -> bool:
     return True
 
 
-def collect(nodes: Sequence[PlanNode], place: str) -> dict[str, Value]:
+def collect(nodes: Sequence[PlanNode], location: str) -> dict[str, Value]:
     """All values of the nodes that stand at the pointer ``place``, in plan order."""
     values: dict[str, Value] = {}
     divergent: dict[tuple[str, str], Definition] = {}
@@ -88,7 +88,7 @@ def collect(nodes: Sequence[PlanNode], place: str) -> dict[str, Value]:
             if key in divergent:
                 divergent[key].uses += 1
                 continue
-            where = f"{place}/{index}/values/{position}"
+            where = f"{location}/{index}/values/{position}"
             definition = Definition(binding, node, where, malformed_reason(binding))
             if value is None:
                 values[binding.value_id] = Value(binding.value_id, definition)

@@ -76,7 +76,7 @@ VALUE_ALIGNMENT = Rule(
 )
 
 
-def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> Iterator[Finding]:
+def _check_value_alignment(node: PlanNode, rows: ResourceRows, location: str) -> Iterator[Finding]:
     wanted = node.provider_resources.value_alignment_bytes
     short: dict[str, int] = {}
     for binding in node.values:
@@ -89,7 +89,7 @@ def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> It
         yield VALUE_ALIGNMENT.finding(
             f"Provider `{node.provider_resources.provider_id}` wants the values of node "
             f"`{node.id}` aligned to {wanted:,} bytes, but the plan aligns {named}.",
-            f"{place}/provider_resources/value_alignment_bytes",
+            f"{location}/provider_resources/value_alignment_bytes",
             actual=wanted,
         )
 
