@@ -9,7 +9,7 @@ FAMILY ?= llama-3.1-8b
 PLAN := $(VENV)/$(FAMILY).json
 JOBS ?= 2
 
-.PHONY: audit test lint types unit prove bench rules chromium clean
+.PHONY: audit test lint types unit prove mutants bench rules chromium clean
 
 audit: $(VENV)/installed
 	@$(BIN)/python -m models $(FAMILY) --bundle -o $(PLAN)
@@ -31,6 +31,10 @@ unit: $(VENV)/developed
 # Every theorem in proofs/, by z3 and by cvc5.
 prove: $(VENV)/developed
 	$(BIN)/ferrum-verify prove
+
+# Each line of the proofs weakened in turn: a test must notice every one. Takes ten minutes.
+mutants: $(VENV)/developed
+	$(BIN)/python -m tests.mutants
 
 # Every figure beside its limit; keep the machine quiet meanwhile.
 bench: $(VENV)/developed

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 LEAST_MEMORY_MIB = 256
 """Below it the solver's own tables do not fit, and it ends the process."""
 
+MOST_MEMORY_MIB = 2**20
+LONGEST_SECONDS = 10_000_000.0
+"""The solver counts milliseconds, and no further than that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -22,9 +26,17 @@ class Limits:
     memory_mib: int = 1536
 
     def __post_init__(self) -> None:
-        """Refuse a memory limit under which the solver cannot even start safely."""
-        if self.memory_mib < LEAST_MEMORY_MIB:
-            raise ValueError(f"the solver needs at least {LEAST_MEMORY_MIB} MiB")
+        """Refuse limits that the solver cannot keep; raises ValueError with a sentence."""
+        if not LEAST_MEMORY_MIB <= self.memory_mib <= MOST_MEMORY_MIB:
+            raise ValueError(
+                f"the solver needs at least {LEAST_MEMORY_MIB} MiB, and takes a limit of at most "
+                f"{MOST_MEMORY_MIB:,}"
+            )
+        for seconds in (self.obligation_seconds, self.document_seconds):
+            if not 0 <= seconds <= LONGEST_SECONDS:
+                raise ValueError(
+                    f"a limit of {seconds:g} s is not between 0 and {LONGEST_SECONDS:,.0f}"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

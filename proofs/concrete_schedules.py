@@ -9,30 +9,32 @@ if TYPE_CHECKING:
 
     from .concrete_plan import ConcretePlan
 
-Discipline: TypeAlias = Literal["free", "issued", "stream"]
-"""``free``: a node waits for its dependencies. ``issued``: it also starts no sooner than the node
-before it in plan order. ``stream``: it starts no sooner than every earlier node ends."""
+Discipline: TypeAlias = Literal["free", "fenced", "stream"]
+"""``free``: a node waits for its dependencies. ``fenced``: it starts no sooner than the node before
+it in plan order, and waits for every node up to its latest dependency. ``stream``: it starts no
+sooner than every earlier node ends."""
 
 
 def schedules_of(plan: ConcretePlan, discipline: Discipline) -> Iterator[list[tuple[int, int]]]:
     """Yield every schedule with small times, as the start and end of each node.
 
-    Only issued nodes need to take more than one unit for the collisions that there are.
+    Only fenced nodes need to take more than one unit for the collisions that there are.
     """
-    longest = plan.nodes if discipline == "issued" else 1
+    longest = plan.nodes if discipline == "fenced" else 1
 
     def extend(times: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
         node = len(times)
         if node == plan.nodes:
             yield times
             return
-        waits_for = [
-            end
-            for earlier, (_, end) in enumerate(times)
-            if discipline == "stream" or (earlier, node) in plan.edges
-        ]
+        awaited = [earlier for earlier in range(node) if (earlier, node) in plan.edges]
+        if discipline == "stream":
+            awaited = list(range(node))
+        elif discipline == "fenced":
+            awaited = list(range(max(awaited, default=-1) + 1))
+        waits_for = [times[earlier][1] for earlier in awaited]
         soonest = max(waits_for, default=0)
-        if discipline == "issued" and times:
+        if discipline == "fenced" and times:
             soonest = max(soonest, times[-1][0])
         for start in range(soonest, plan.nodes):
             for length in range(1, longest + 1):

@@ -65,6 +65,27 @@ def windows(_: Scale) -> Iterator[Check]:
             z3.Implies(z3.And(inside(x), inside(y)), END(x) <= START(y)),
         ),
     )
+    z = z3.Const("z", NODE)
+    yield from proves(
+        "extends-fenced",
+        "If the stretch also starts its nodes in plan order, and a node there waits for all up to "
+        "its latest dependency, then so does every node: z stands up to x, for which y waits.",
+        LOGIC,
+        z3.And(ends(z) <= begins(y), begins(x) <= begins(y)),
+        (
+            first <= last,
+            early <= late,
+            position(z) <= position(x),
+            position(x) < position(y),
+            *within,
+            z3.Implies(
+                inside(z),
+                z3.And(early <= START(z), START(z) < END(z), END(z) <= late),
+            ),
+            z3.Implies(z3.And(inside(x), inside(y)), START(x) <= START(y)),
+            z3.Implies(z3.And(inside(z), inside(x), inside(y)), END(z) <= START(y)),
+        ),
+    )
 
 
 THEOREMS = (
@@ -73,12 +94,12 @@ THEOREMS = (
         statement=(
             "A question about the order of some nodes is settled by the stretch of plan order "
             "from the first to the last of them: every schedule of the stretch extends to one of "
-            "the whole plan."
+            "the whole plan, under every model."
         ),
         theory="functions, integers",
         holds_for="every plan and every schedule",
         rests=("ferrum_verify.prove.windows:Window",),
-        rules=("slot.shared-while-live", "liveness.rows-overlap"),
+        rules=("slot.shared-while-live", "liveness.rows-overlap", "value.race", "graph.race"),
         checks=windows,
     ),
 )

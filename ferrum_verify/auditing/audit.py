@@ -15,6 +15,7 @@ from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documen
 from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.report.model import DocumentReport, Report, SlotReport, verdict_of
 from ferrum_verify.report.shown import gate, shown
+from ferrum_verify.rules.judged import judged_places
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,6 +153,8 @@ def _prove(
             "memory": subject.memory.to_wire(),
             "retained_completion_resources": sorted(subject.retained),
         }
+    # Of a rule that broke too often for all to be told, not every answer is known.
+    judged = judged_places(facts) if len(findings) < MAXIMUM_OF_A_RULE else frozenset()
     return prove_subject(
         subject,
         document,
@@ -159,11 +162,7 @@ def _prove(
         facts.execution,
         proving,
         ordered=facts.order is not None,
-        judged=facts.order is not None
-        and not facts.faulty
-        and all(safety.named_in_full for safety in facts.slot_safety.values())
-        # Below the cap no rule was capped, so every pair that the checks found is in the list.
-        and len(findings) < MAXIMUM_OF_A_RULE,
+        judged=judged.__contains__,
     )
 
 
@@ -224,7 +223,9 @@ def slots_of(facts: Expected | None) -> tuple[SlotReport, ...]:
             if len(slot.resource_ids) < 2:
                 continue
             safety = facts.slot_safety.get((group, index))
-            if safety is None:
+            users = {} if facts.order is None else facts.order.users
+            # Where a member has no user, nobody can say when it lives.
+            if safety is None or not all(users.get(name) for name in slot.resource_ids):
                 slots.append(SlotReport(pool_id=pool.pool_id, resource_ids=slot.resource_ids))
             else:
                 slots.append(

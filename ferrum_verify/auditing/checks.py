@@ -17,12 +17,14 @@ from ferrum_verify.findings.capping import capped
 from ferrum_verify.plan.canonical import bucket_id
 from ferrum_verify.plan.sizes import request_bytes
 from ferrum_verify.rules import (
+    accesses,
     binding,
     capacity,
     capacity_grant,
     descriptor,
     descriptor_rows,
     graph,
+    lifetimes,
     liveness,
     pool,
     pool_totals,
@@ -86,6 +88,8 @@ def judge_memory(
         liveness.check,
         reusable.check,
         binding.check,
+        accesses.check,
+        lifetimes.check,
     ):
         findings.extend(capped(check(facts)))
     return findings, facts
@@ -142,7 +146,7 @@ def _check_problem(
     yield from slot_retained.check_retained(
         problem.retained_completion_resources, problem, subject.places.retained
     )
-    users = order.users
+    users = order.listed
     for index, row in enumerate(dynamics):
         if row.base_resource_id in users:
             continue

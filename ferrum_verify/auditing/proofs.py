@@ -18,6 +18,7 @@ from ferrum_verify.prove.obligation import Proved, Refuted, Undecided, Vacuous
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.report.model import Obligations
 from ferrum_verify.report.shown import gate
+from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
 from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED, VACUOUS
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from ferrum_verify.prove.prover import Proof, Verdict
     from ferrum_verify.reading.document import Subject
 
-ORDER_RULES = frozenset({SHARED_WHILE_LIVE.id, ROWS_OVERLAP.id})
+ORDER_RULES = frozenset(
+    rule.id for rule in (SHARED_WHILE_LIVE, ROWS_OVERLAP, OVERWRITTEN, RACE, RESOURCE_RACE)
+)
 """Rules that the concrete path judges pair by pair, exactly as the proofs do."""
 
 
@@ -53,13 +56,14 @@ def prove_subject(
     proving: Proving,
     *,
     ordered: bool,
-    judged: bool,
+    judged: Callable[[str], bool],
     observe: Callable[[Obligation], None] = lambda _: None,
 ) -> ProofReport | None:
     """Discharge the claims about a subject, and merge what they show into the findings.
 
     ``document`` is the JSON that counterexamples are checked against; ``ordered`` says whether
-    the order of the nodes is sound, ``judged`` whether the concrete path judged every slot.
+    the order of the nodes is sound, ``judged`` of the place of a slot, or of a pool's rows,
+    whether the concrete path judged all that share bytes there.
     None for a document about which nothing is claimed. Raises OSError where the folder of
     ``proving.smt2`` cannot be written.
     """
@@ -87,7 +91,9 @@ def prove_subject(
     )
 
 
-def _merge(findings: Sequence[Finding], proof: Proof, *, judged: bool) -> tuple[Finding, ...]:
+def _merge(
+    findings: Sequence[Finding], proof: Proof, *, judged: Callable[[str], bool]
+) -> tuple[Finding, ...]:
     merged = list(findings)
     # Whether the concrete path found anything at all: only a plan that it called clean can be
     # contradicted by a refuted claim that it has no rule of the same grain for.
@@ -97,11 +103,11 @@ def _merge(findings: Sequence[Finding], proof: Proof, *, judged: bool) -> tuple[
         if found is not None:
             if merged[found].counterexample is None:
                 merged[found] = replace(merged[found], counterexample=verdict.counterexample)
-        elif clean or (judged and verdict.obligation.rule.id in ORDER_RULES):
+        elif clean or _is_judged(verdict.obligation, judged):
             merged.append(_disagreement(verdict, "refuted", "finds nothing wrong"))
         else:
             merged.append(_finding(verdict))
-    merged += _contradicted(findings, proof) if judged else []
+    merged += _contradicted(findings, proof, judged)
     merged += [*_vacuous(proof), *_open(proof)]
     return tuple(merged)
 
@@ -109,12 +115,13 @@ def _merge(findings: Sequence[Finding], proof: Proof, *, judged: bool) -> tuple[
 def _same_fault(findings: list[Finding], verdict: Verdict) -> int | None:
     """The concrete finding of the fault that a refuted claim speaks of."""
     obligation = verdict.obligation
-    names = set(obligation.names)
+    told = {obligation.rule.id: set(obligation.names)}
+    told |= {rule.id: set(names) for rule, names in obligation.told_by}
     for index, finding in enumerate(findings):
-        if finding.rule != obligation.rule.id:
+        if finding.rule not in told:
             continue
         if finding.about:
-            if set(finding.about) <= names:
+            if set(finding.about) <= told[finding.rule]:
                 return index
         # A rule of one finding a place, such as a plan's capacity, is found by its place.
         elif f"{finding.location}/".startswith(f"{obligation.location}/"):
@@ -134,12 +141,19 @@ def _finding(verdict: Verdict) -> Finding:
     return replace(finding, judgment="safety")
 
 
-def _contradicted(findings: Sequence[Finding], proof: Proof) -> list[Finding]:
+def _is_judged(obligation: Obligation, judged: Callable[[str], bool]) -> bool:
+    """Whether the concrete path has answered the same question."""
+    return obligation.rule.id in ORDER_RULES and judged(obligation.location)
+
+
+def _contradicted(
+    findings: Sequence[Finding], proof: Proof, judged: Callable[[str], bool]
+) -> list[Finding]:
     """Concrete findings of order whose claim the solver proved."""
     proved = {
         (verdict.obligation.rule.id, frozenset(verdict.obligation.names)): verdict
         for verdict in proof.of(Proved)
-        if verdict.obligation.rule.id in ORDER_RULES
+        if _is_judged(verdict.obligation, judged)
     }
     return [
         _disagreement(proved[key], "proved", f"says: {finding.message}")

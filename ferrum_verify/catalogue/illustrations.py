@@ -64,18 +64,18 @@ def _command(example: Example) -> str:
             return "contracts compare {0}-{2} {1}-{2}".format(*pair, name)
 
 
-def _edit(place: str, value: Any) -> str:
+def _edit(location: str, value: Any) -> str:
     match value:
         case Delete():
-            return f"remove `{place}`"
+            return f"remove `{location}`"
         case Swap(other=other):
-            return f"swap `{place}` and `{other}`"
+            return f"swap `{location}` and `{other}`"
     text = json.dumps(value)
     if len(text) > _MAXIMUM_VALUE:
         text = f"{text[:_MAXIMUM_VALUE]}…"
-    if place.endswith("/-"):
-        return f"add `{text}` to `{place[:-2]}`"
-    return f"set `{place}` to `{text}`"
+    if location.endswith("/-"):
+        return f"add `{text}` to `{location[:-2]}`"
+    return f"set `{location}` to `{text}`"
 
 
 def _change(example: Example) -> Iterator[str]:

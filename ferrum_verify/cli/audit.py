@@ -98,6 +98,8 @@ def audit(
 ) -> int:
     """Audit documents: is each what the engine would have derived, and is it safe?"""
     _check_that_proofs_run(prove, {"--smt2": smt2 is not None, "--second-opinion": second_opinion})
+    if output is not None and output == write_baseline:
+        raise click.UsageError("The report and the baseline cannot be written to the same file.")
     proving = Proving(
         limits=limits_in_force(obligation_limit, proof_limit),
         smt2=smt2,

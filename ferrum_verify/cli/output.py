@@ -34,6 +34,12 @@ def checked_target(name: str | None) -> Path | None:
     if not name or "\0" in name:
         raise click.UsageError("The output path is empty or holds a null byte.")
     path = Path(os.path.realpath(name))
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise click.UsageError(f"The output cannot have that name: {error.strerror}.") from None
     if path.is_dir():
         raise click.UsageError(f"The output {name} is a directory.")
     if not path.parent.is_dir():

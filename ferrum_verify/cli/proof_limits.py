@@ -33,8 +33,11 @@ PROOF_LIMIT_OPTION: Callable[[Any], Any] = click.option(
 
 def limits_in_force(obligation_limit: float, proof_limit: float) -> Limits:
     """The limits that were typed, and the project's settings for what cannot be typed."""
-    return replace(
-        settings_in_force().limits,
-        obligation_seconds=obligation_limit,
-        document_seconds=proof_limit,
-    )
+    try:
+        return replace(
+            settings_in_force().limits,
+            obligation_seconds=obligation_limit,
+            document_seconds=proof_limit,
+        )
+    except ValueError as error:
+        raise click.UsageError(f"{str(error).capitalize()}.") from None

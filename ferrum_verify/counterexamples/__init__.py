@@ -5,6 +5,7 @@ the package, so the check shares no code with the derivation, the rules or the p
 """
 
 from ferrum_verify.counterexamples.kinds import (
+    AccessCounterexample,
     ByteRange,
     Counterexample,
     Execution,
@@ -20,6 +21,7 @@ from ferrum_verify.counterexamples.parties import SIDES, Party, Side, SpanConstr
 
 __all__ = [
     "SIDES",
+    "AccessCounterexample",
     "ByteRange",
     "Counterexample",
     "Execution",

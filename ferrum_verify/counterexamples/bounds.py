@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ferrum_verify.counterexamples.sizes import COUNTS, MAXIMUM, is_shape, known, mask, taken
+from ferrum_verify.counterexamples.holding import held
+from ferrum_verify.counterexamples.sizes import (
+    COUNTS,
+    MAXIMUM,
+    NOT_EVALUATED,
+    is_shape,
+    known,
+    mask,
+    taken,
+)
 from ferrum_verify.counterexamples.workspaces import growth, usable_bytes, workspaces
 
 if TYPE_CHECKING:
@@ -24,8 +34,8 @@ class Bound(NamedTuple):
 def check_shape(document: Document, wire: Mapping[str, Any]) -> bool:
     """Whether some quantity of the document passes what it is held to at the shape.
 
-    Where the counterexample says where the limit is from, it must be that limit. A plan's
-    pointers are the same to this check whether it stands alone or in a bundle.
+    The counterexample says where the limit stands or what it follows from, and it must be that
+    limit. A plan's pointers are the same to this check whether it stands alone or in a bundle.
     """
     shape = wire["shape"]
     if not is_shape(shape):
@@ -39,14 +49,13 @@ def check_shape(document: Document, wire: Mapping[str, Any]) -> bool:
     if type(size) is not int or type(limit) is not int or size <= limit:
         return False
     return any(
-        (size, limit) == bound[:2]
-        and _in_plan(wire.get("limit_from", bound.place)) == _in_plan(bound.place)
+        (size, limit) == bound[:2] and _in_plan(wire["limit_from"]) == _in_plan(bound.place)
         for bound in _bounds(document, shape)
     )
 
 
-def _in_plan(place: str) -> str:
-    return place.removeprefix("/plan")
+def _in_plan(location: str) -> str:
+    return location.removeprefix("/plan")
 
 
 def _bounds(document: Document, shape: Mapping[str, int]) -> Iterator[Bound]:
@@ -58,6 +67,7 @@ def _bounds(document: Document, shape: Mapping[str, int]) -> Iterator[Bound]:
         return
     for bound in _own_bounds(document, shape):
         yield bound._replace(place=at + bound.place)
+    yield from (Bound(*bound) for bound in held(document, shape))
     limit, place = usable_bytes(document)
     for size in workspaces(document, shape):
         yield Bound(size, limit, place)
@@ -66,24 +76,57 @@ def _bounds(document: Document, shape: Mapping[str, int]) -> Iterator[Bound]:
 def _own_bounds(document: Document, shape: Mapping[str, int]) -> Iterator[Bound]:
     """The bounds of a memory plan; their places are relative to it."""
     sizes = known(document, shape)
-    for index, row in enumerate(document.memory.get("dynamic_descriptors", [])):
-        place = f"/dynamic_descriptors/{index}"
-        for size, limit in _shrinking(row, shape):
-            yield Bound(size, limit, f"{place}/demand")
-        if row["base_resource_id"] in sizes:
-            # By division and by masks, which differ unless all units are powers of two.
-            both = taken(row, shape), taken(row, shape, mask)
-            yield Bound(max(both), min(both), place)
+    rows = document.memory.get("dynamic_descriptors", [])
     pools = document.memory.get("dynamic_pools", [])
     unit = all(shape[name] == 1 for name, _ in COUNTS)
-    for index, pool in enumerate(pools):
-        place = f"/dynamic_pools/{index}"
-        if unit and (peak := _invocation(pool, sizes)) is not None:
-            field = "minimum_invocation_peak_bytes"
-            yield Bound(peak, pool[field], f"{place}/{field}")
-        field = "theoretical_ceiling_bytes"
-        yield Bound(_resident(document, pool, shape), int(pool[field]), f"{place}/{field}")
-    yield from _budgets(document, sizes, shape)
+    parts = [
+        *(
+            partial(_of_row, row, f"/dynamic_descriptors/{index}", shape)
+            for index, row in enumerate(rows)
+        ),
+        *(
+            partial(_peak_of, pool, f"/dynamic_pools/{index}", sizes)
+            for index, pool in enumerate(pools)
+            if unit
+        ),
+        *(
+            partial(_ceiling_of, document, pool, f"/dynamic_pools/{index}", shape)
+            for index, pool in enumerate(pools)
+        ),
+        partial(_budgets, document, sizes, shape),
+        # Only the smallest request must fit: of longer ones the rest is refused as they come.
+        *([partial(_grants, document, pools, sizes)] if unit else []),
+    ]
+    for part in parts:
+        try:
+            yield from part()
+        except NOT_EVALUATED:
+            continue  # it speaks of something that is at fault; the other bounds stand
+
+
+def _of_row(row: Mapping[str, Any], location: str, shape: Mapping[str, int]) -> Iterator[Bound]:
+    for size, limit in _shrinking(row, shape):
+        yield Bound(size, limit, f"{location}/demand")
+    # By division and by masks, which differ unless all units are powers of two.
+    both = taken(row, shape), taken(row, shape, mask)
+    yield Bound(max(both), min(both), location)
+
+
+def _peak_of(pool: Mapping[str, Any], location: str, sizes: Mapping[str, int]) -> Iterator[Bound]:
+    peak = _invocation(pool, sizes)
+    if peak is not None:
+        field = "minimum_invocation_peak_bytes"
+        yield Bound(peak, pool[field], f"{location}/{field}")
+
+
+def _ceiling_of(
+    document: Document, pool: Mapping[str, Any], location: str, shape: Mapping[str, int]
+) -> Iterator[Bound]:
+    field = "theoretical_ceiling_bytes"
+    yield Bound(_resident(document, pool, shape), int(pool[field]), f"{location}/{field}")
+
+
+def _grants(document: Document, pools: list[Any], sizes: Mapping[str, int]) -> Iterator[Bound]:
     need = _need(document, pools, sizes)
     if need is not None:
         memory = document.memory

@@ -50,10 +50,13 @@ def _shared_places(
             pool["invocation_liveness"], key=lambda row: order.get(row["node_id"], len(order))
         )
         places: dict[str, tuple[int, int]] = {}
-        offset = 0
+        offset: int | None = 0
         for row in rows:
             for name in row["resource_ids"]:
-                size = sizes.get(name, 0)
-                places[name] = (offset, offset + size)
-                offset += size
+                # Behind a resource without a size nobody knows where anything lies.
+                if offset is not None and name in sizes:
+                    places[name] = (offset, offset + sizes[name])
+                    offset += sizes[name]
+                else:
+                    offset = None
         yield places

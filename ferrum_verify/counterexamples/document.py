@@ -23,7 +23,9 @@ class Document:
         self.nodes: list[dict[str, Any]] = payload.get("nodes", [])
         self.memory: dict[str, Any] = payload.get("memory", payload)
         self.descriptors: dict[str, dict[str, Any]] = {
-            row["base_resource_id"]: row for row in self.memory.get("dynamic_descriptors", [])
+            row["base_resource_id"]: row
+            for row in self.memory.get("dynamic_descriptors", [])
+            if isinstance(row, dict) and isinstance(row.get("base_resource_id"), str)
         }
         places = [("plan", plan is not value), ("payload", payload is not plan)]
         places.append(("memory", self.memory is not payload))

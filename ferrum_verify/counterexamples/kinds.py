@@ -43,15 +43,20 @@ class LiveResource:
 
 @dataclass(frozen=True, slots=True)
 class ByteRange:
-    """The bytes ``[start, end)`` that a resource occupies in an arena."""
+    """The bytes ``[start, end)`` that a resource occupies in an arena.
+
+    With a ``value`` they are bytes of the resource: those that the value is bound to.
+    """
 
     resource: str
     start: int
     end: int
+    value: str | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """The range's JSON."""
-        return {"resource": self.resource, "start": self.start, "end": self.end}
+        wire: dict[str, Any] = {"resource": self.resource, "start": self.start, "end": self.end}
+        return wire if self.value is None else wire | {"value": self.value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ class ScheduleCounterexample:
 
 @dataclass(frozen=True, slots=True)
 class OverlapCounterexample:
-    """A shape at which two resources both hold ``byte`` of one arena."""
+    """A shape at which two resources both hold ``byte`` of one arena, or two values of one."""
 
     kind: ClassVar[Literal["overlap"]] = "overlap"
     shape: Shape
@@ -179,6 +184,44 @@ class SpanCounterexample:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class AccessCounterexample:
+    """An admissible run in which a write meets another access of the bytes ``[start, end)``.
+
+    Either both nodes run at ``at``, or ``other`` reads ``value``, which was whole when the writer
+    started, and has not ended at ``at`` while the writer runs.
+    """
+
+    kind: ClassVar[Literal["access"]] = "access"
+    nodes: tuple[ScheduledNode, ...]
+    resource: str
+    start: int
+    end: int
+    writer: str
+    other: str
+    mode: Literal["read", "write"]
+    at: int
+    value: str | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """The counterexample's JSON."""
+        value = {} if self.value is None else {"value": self.value}
+        return {
+            "kind": self.kind,
+            "nodes": [node.to_wire() for node in self.nodes],
+            "resource": self.resource,
+            "bytes": {"start": self.start, "end": self.end},
+            **value,
+            "writer": {"node": self.writer},
+            "other": {"node": self.other, "mode": self.mode},
+            "at": self.at,
+        }
+
+
 Counterexample = (
-    ScheduleCounterexample | OverlapCounterexample | ShapeCounterexample | SpanCounterexample
+    ScheduleCounterexample
+    | AccessCounterexample
+    | OverlapCounterexample
+    | ShapeCounterexample
+    | SpanCounterexample
 )

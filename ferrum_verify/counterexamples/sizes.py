@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 MAXIMUM = 2**64 - 1
 
 
+NOT_EVALUATED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What evaluating a row or pool that is at fault raises; what depends on it is skipped."""
+
+
 class UndefinedError(ValueError):
     """A demand says nothing of the shape."""
 
@@ -28,7 +32,8 @@ def is_shape(shape: Mapping[str, Any]) -> bool:
 COUNTS = (("sequences", 2**32 - 1), ("tokens", MAXIMUM), ("pages", MAXIMUM))
 
 
-def _logical(demand: Mapping[str, Any], shape: Mapping[str, int]) -> int:
+def logical(demand: Mapping[str, Any], shape: Mapping[str, int]) -> int:
+    """The bytes of a demand, or of an estimate's formula; raises UndefinedError beyond it."""
     ((form, terms),) = demand.items()
     if form == "fixed":
         return int(terms["bytes"])
@@ -39,10 +44,9 @@ def _logical(demand: Mapping[str, Any], shape: Mapping[str, int]) -> int:
         raise UndefinedError
     total = int(terms.get("fixed_bytes", 0))
     for name, _ in COUNTS:
-        if f"maximum_{name}" in terms:
-            if shape[name] > terms[f"maximum_{name}"]:
-                raise UndefinedError
-            total += int(terms[f"bytes_per_{name[:-1]}"]) * shape[name]
+        if shape[name] > terms.get(f"maximum_{name}", shape[name]):
+            raise UndefinedError
+        total += int(terms.get(f"bytes_per_{name[:-1]}", 0)) * shape[name]
     return total
 
 
@@ -61,7 +65,7 @@ def taken(
     rounded: Callable[[int, int], int] = _round_up,
 ) -> int:
     """The bytes that a row takes at a shape; raises UndefinedError where it has no size."""
-    value = rounded(_logical(row["demand"], shape), row["alignment_bytes"])
+    value = rounded(logical(row["demand"], shape), row["alignment_bytes"])
     allocator = row["storage"]["profile"]["allocator"]
     if isinstance(allocator, dict):
         value = rounded(value, allocator["fixed_block_arena"]["block_bytes"])
@@ -69,11 +73,14 @@ def taken(
 
 
 def known(document: Document, shape: Mapping[str, int]) -> dict[str, int]:
-    """The bytes of every dynamic resource that has a size at the shape."""
+    """The bytes of every dynamic resource that has a size at the shape.
+
+    One row at fault, say one that is aligned to 0, leaves the others theirs.
+    """
     sizes = {}
     for name, row in document.descriptors.items():
         try:
             sizes[name] = taken(row, shape)
-        except UndefinedError:
+        except NOT_EVALUATED:
             continue
     return sizes

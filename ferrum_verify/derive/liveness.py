@@ -40,7 +40,7 @@ def derive_pool_liveness(
     if not invocation:
         return PoolLiveness("no_invocation_resources", ())
     positions = sorted(
-        {index for resource in invocation for index in order.users.get(resource, ())}
+        {index for resource in invocation for index in order.listed.get(resource, ())}
     )
     rows = tuple(
         InvocationLiveness.trusted(

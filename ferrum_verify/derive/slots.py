@@ -44,7 +44,7 @@ def derive_step_slots(
         if descriptor.lifetime != "step":
             continue
         resource = descriptor.base_resource_id
-        users = order.users.get(resource)
+        users = order.listed.get(resource)
         if not users:
             continue
         if is_transient_activation(descriptor) and resource not in retained:

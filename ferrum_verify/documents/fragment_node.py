@@ -11,7 +11,10 @@ from ferrum_verify.documents.primitives import Identity, WireModel
 
 
 class FragmentNode(WireModel):
-    """A node as a fragment or a planning problem states it; other members are not read."""
+    """A node as a fragment or a planning problem states it; other members are not read.
+
+    ``reads`` and ``writes`` name resources that the node touches; None where it does not say.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
@@ -19,3 +22,5 @@ class FragmentNode(WireModel):
     dependencies: Annotated[tuple[Identity, ...], Field(strict=False)]
     resources: Annotated[tuple[Identity, ...], Field(strict=False)]
     binding_resource: Identity | None = None
+    reads: Annotated[tuple[Identity, ...], Field(strict=False)] | None = None
+    writes: Annotated[tuple[Identity, ...], Field(strict=False)] | None = None

@@ -1,11 +1,11 @@
 """JSON pointers (RFC 6901), which say where in a document something stands."""
 
 
-def pointer(base: str, *steps: str | int) -> str:
+def pointer(location: str, *steps: str | int) -> str:
     """Extend the JSON pointer ``base`` by object keys and list indices (RFC 6901)."""
     for step in steps:
         text = str(step)
         if "~" in text or "/" in text:
             text = text.replace("~", "~0").replace("/", "~1")
-        base = f"{base}/{text}"
-    return base
+        location = f"{location}/{text}"
+    return location

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from ferrum_verify.counterexamples import Execution
 from ferrum_verify.findings.errors import DocumentError, FerrumVerifyError
 from ferrum_verify.findings.wording import printable
+from ferrum_verify.integrations.bounded import read_bounded
 from ferrum_verify.reading.json_text import parse_json
 from ferrum_verify.report.hiding import hide
 from ferrum_verify.version import __version__
@@ -105,7 +106,7 @@ def baseline_text(report: Report, path: Path, *, proved: bool) -> str:
 def read_baseline(path: Path) -> Baseline:
     """A baseline file. Raises ``BaselineError`` with a sentence where it is none."""
     try:
-        value = parse_json(path.read_bytes())
+        value = parse_json(read_bounded(path))
     except OSError as error:
         raise BaselineError(
             f"The baseline {path} cannot be read: {error.strerror or error}."

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from ferrum_verify.counterexamples import Execution
 from ferrum_verify.findings.errors import FerrumVerifyError
+from ferrum_verify.integrations.bounded import read_bounded
 from ferrum_verify.limits import Limits
 from ferrum_verify.report.hiding import hide
 
@@ -65,7 +66,7 @@ def find_settings(folder: Path | None = None) -> Settings:
         path = each / FILE_NAME
         try:
             # Most files say nothing of us, and need not even be TOML then.
-            if path.is_file() and _MARK in path.read_bytes():
+            if path.is_file() and _MARK in read_bounded(path):
                 settings = _settings_of(path, _table_of(path))
                 if settings is not None:
                     return settings
@@ -94,7 +95,7 @@ def _table_of(path: Path) -> Any:
     import tomllib  # noqa: PLC0415  (most runs have no settings)
 
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(read_bounded(path).decode("utf-8"))
     except UnicodeDecodeError:
         raise SettingsError(f"{path} is not UTF-8, as TOML has to be.") from None
     except tomllib.TOMLDecodeError as error:
@@ -157,7 +158,11 @@ def _limits(table: Mapping[str, Any], faults: list[str]) -> Limits:
             faults.append(f"limits.{key} is {value!r}, where a whole number belongs")
         else:
             chosen[names[key]] = value
-    return Limits(**chosen)
+    try:
+        return Limits(**chosen)
+    except ValueError as error:
+        faults.append(f"limits: {error}")
+        return Limits()
 
 
 def _ignore(table: Mapping[str, Any], faults: list[str]) -> dict[str, str]:

@@ -86,17 +86,17 @@ class Branch:
         return _git(self.top, "cat-file", "blob", f"{self.merge_base}:{path}")
 
 
-def branch_at(folder: Path, base: str) -> Branch:
+def branch_at(folder: Path, location: str) -> Branch:
     """The branch that is checked out in ``folder``, since it left the commit ``base``.
 
     Raises ``GitError`` with a sentence where there is none.
     """
     top = _git(folder, "rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape")
     try:
-        found = _git(folder, "merge-base", "--end-of-options", base, "HEAD")
+        found = _git(folder, "merge-base", "--end-of-options", location, "HEAD")
     except GitError:
         raise GitError(
-            f"{base} and HEAD have no common commit here; check the repository out with its "
+            f"{location} and HEAD have no common commit here; check the repository out with its "
             "history (fetch-depth: 0), and name a branch or commit that is there."
         ) from None
     return Branch(Path(top.rstrip("\n")), found.decode().strip())

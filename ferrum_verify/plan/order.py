@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ferrum_verify.documents.fragment_node import FragmentNode
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import networkx as nx
 
-    from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.node import PlanNode
 
 MAXIMUM_NODES = 32_768
@@ -66,20 +67,39 @@ class HappensBefore:
             closure.append(before)
         return closure
 
+    @cached_property
+    def barriers(self) -> list[int]:
+        """For each node the position up to which all have ended when it starts in a fenced run.
+
+        Nodes start in plan order there, and a dependency is a barrier: what waits for a node
+        waits for all that stand before it. -1 where nothing need have ended.
+        """
+        barriers: list[int] = []
+        latest = -1
+        for index, node in enumerate(self.nodes):
+            for dependency in node.dependencies:
+                position = self.position.get(dependency, index)
+                if position < index:
+                    latest = max(latest, position)
+            barriers.append(latest)
+        return barriers
+
     def precedes(self, earlier: int, later: int) -> bool:
         """Whether the node at ``earlier`` happens before the one at ``later``."""
         return bool(self.ancestors[later] >> earlier & 1)
 
     @cached_property
+    def listed(self) -> dict[str, list[int]]:
+        """For each resource the positions of the nodes that list it, ascending.
+
+        It is what the engine derives from; who touches the bytes is in ``users``.
+        """
+        return _positions(node.resources for node in self.nodes)
+
+    @cached_property
     def users(self) -> dict[str, list[int]]:
-        """For each resource the positions of the nodes that list it, ascending."""
-        users: dict[str, list[int]] = {}
-        for index, node in enumerate(self.nodes):
-            for resource in node.resources:
-                positions = users.setdefault(resource, [])
-                if not positions or positions[-1] != index:
-                    positions.append(index)
-        return users
+        """For each resource the positions of the nodes that list or bind it, ascending."""
+        return _positions(map(used_by, self.nodes))
 
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
@@ -139,6 +159,35 @@ class HappensBefore:
                         best = list(path)
         assert best is not None
         return best
+
+
+def used_by(node: FragmentNode | PlanNode) -> Iterator[str]:
+    """The resources that a node lists or binds, some more than once."""
+    yield from node.resources
+    if node.binding_resource is not None:
+        yield node.binding_resource
+    if isinstance(node, FragmentNode):
+        yield from node.reads or ()
+        yield from node.writes or ()
+        return
+    for workspace in (node.scratch_resource, node.persistent_resource):
+        if workspace is not None:
+            yield workspace
+    for binding in node.values:
+        for component in binding.storage.components:
+            yield component.resource_id
+    for effect in node.state_effects:
+        yield from effect.resource_ids
+
+
+def _positions(resources: Iterable[Iterable[str]]) -> dict[str, list[int]]:
+    positions: dict[str, list[int]] = {}
+    for index, names in enumerate(resources):
+        for name in names:
+            of_name = positions.setdefault(name, [])
+            if not of_name or of_name[-1] != index:
+                of_name.append(index)
+    return positions
 
 
 def bit_set(positions: Iterable[int]) -> int:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from ferrum_verify.documents.memory_plan import DynamicDescriptor, StaticAllocation
 from ferrum_verify.documents.pointer import pointer
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.documents.terms import Linear
 from ferrum_verify.plan.sizes import demand_bytes, maximal_shape, minimum_bytes
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.documents.storage import StorageProfile
+    from ferrum_verify.documents.terms import Terms
 
 Row: TypeAlias = StaticAllocation | DynamicDescriptor
 
@@ -20,10 +22,10 @@ Row: TypeAlias = StaticAllocation | DynamicDescriptor
 class ResourceRows(dict[str, Row]):
     """All static and dynamic rows of one memory plan by id; of rows with one id the first."""
 
-    def __init__(self, memory: MemoryPlan, place: str) -> None:
+    def __init__(self, memory: MemoryPlan, location: str) -> None:
         super().__init__()
         self._memory = memory
-        self._place = place
+        self._place = location
         for allocation in memory.static_allocations:
             self.setdefault(allocation.resource_id, allocation)
         for descriptor in memory.dynamic_descriptors:
@@ -41,6 +43,13 @@ class ResourceRows(dict[str, Row]):
     def pointer(self, resource_id: str, *steps: str | int) -> str:
         """The JSON pointer of a resource's row, or of a member of it."""
         return pointer(f"{self._place}/{self._positions[resource_id]}", *steps)
+
+
+def terms_of(row: Row) -> Terms:
+    """What a row has at each shape; a static one has the same bytes at all."""
+    if isinstance(row, StaticAllocation):
+        return Linear(row.per_instance_bytes, ())
+    return row.demand.terms
 
 
 def maximal_logical_bytes(row: Row) -> int | None:

@@ -15,7 +15,7 @@ from ferrum_verify.counterexamples import Shape, ShapeCounterexample
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX, U128_MAX
 from ferrum_verify.plan.sizes import UNIT
 from ferrum_verify.plan.turns import row_groups, slot_groups
-from ferrum_verify.prove.formulas import LOGIC, Words, is_sound, shape_of
+from ferrum_verify.prove.formulas import LOGIC, Words, is_sound
 from ferrum_verify.prove.need import (
     Need,
     all_sound,
@@ -30,13 +30,12 @@ from ferrum_verify.rules import capacity as rules
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan
     from ferrum_verify.plan.frontier import Headroom
     from ferrum_verify.prove.obligation import Claims
 
 
-def runnable_claims(memory: MemoryPlan, at: str, batch: Need) -> Claims:
+def runnable_claims(memory: MemoryPlan, location: str, batch: Need) -> Claims:
     """The claim that static bytes and one minimal request fit the usable bytes.
 
     It is stated over the rows themselves, not over the totals that the plan states.
@@ -47,19 +46,21 @@ def runnable_claims(memory: MemoryPlan, at: str, batch: Need) -> Claims:
     if total is None or usable <= 0:
         return
     yield Obligation(
-        id=f"{at}: runnable",
+        id=f"{location}: runnable",
         claim=f"The static bytes and one request of one token fit the {usable:,} usable bytes.",
         names=(),
         rule=rules.EXCEEDS,
-        location=f"{at}/minimum_runnable_request_bytes",
+        location=f"{location}/minimum_runnable_request_bytes",
         formula=formula(fits, need, UNIT, usable),
         message=f"static bytes and a minimal request need {total:,} bytes, "
         f"{total - usable:,} more than the {usable:,} usable ones",
-        witness=lambda _: ShapeCounterexample(UNIT, total, usable, f"{at}/policy_capacity_bytes"),
+        witness=lambda _: ShapeCounterexample(
+            UNIT, total, usable, f"{location}/policy_capacity_bytes"
+        ),
     )
 
 
-def frontier_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom) -> Claims:
+def frontier_claims(memory: MemoryPlan, location: str, need: Need, headroom: Headroom) -> Claims:
     """The claims that the frontier's batch fits at every smaller length, and no longer one does.
 
     Only where memory ends it: where a declared maximum does, the second has nothing to say.
@@ -67,34 +68,26 @@ def frontier_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom)
     longest, usable = headroom.tokens, memory.usable_capacity_bytes
     if not longest or headroom.sequences != 1:
         return
-    claim = _of_usable_bytes(at)
-
-    def witness(values: tuple[int, ...]) -> Counterexample | None:
-        shape = shape_of(values)
-        total = need.at(shape)
-        if total is None:
-            return None
-        return ShapeCounterexample(shape, total, usable, f"{at}/usable_capacity_bytes")
+    claim = _of_usable_bytes(location)
 
     yield claim(
-        id=f"{at}: frontier",
+        id=f"{location}: frontier",
         claim=f"One sequence of any length up to {longest:,} tokens fits the {usable:,} usable "
         "bytes.",
         formula=formula(fits, need, Shape(1, longest, 1), usable),
         message=f"one sequence of up to {longest:,} tokens does not fit {usable:,} bytes",
-        witness=witness,
     )
     beyond = longest + 1
     if headroom.refused_bytes is not None and beyond <= U64_MAX:
         yield claim(
-            id=f"{at}: frontier is exact",
+            id=f"{location}: frontier is exact",
             claim=f"One sequence of {beyond:,} tokens does not fit the {usable:,} usable bytes.",
             formula=formula(passes, need, Shape(1, beyond, 1), usable),
             message=f"one sequence of {beyond:,} tokens still fits {usable:,} bytes",
         )
 
 
-def sequence_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom) -> Claims:
+def sequence_claims(memory: MemoryPlan, location: str, need: Need, headroom: Headroom) -> Claims:
     """The claims that as many sequences as the frontier says fit, or any fewer, and not one more.
 
     The sequences are of one length, ``headroom.tokens``, and their number is the unknown.
@@ -102,9 +95,9 @@ def sequence_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom)
     most, tokens, usable = headroom.sequences, headroom.tokens, memory.usable_capacity_bytes
     if not most:
         return
-    claim = _of_usable_bytes(at)
+    claim = _of_usable_bytes(location)
     yield claim(
-        id=f"{at}: frontier of sequences",
+        id=f"{location}: frontier of sequences",
         claim=f"Up to {most:,} sequences of {tokens:,} tokens each fit the {usable:,} usable "
         "bytes.",
         formula=formula(several_fit, need, tokens, most, usable),
@@ -113,7 +106,7 @@ def sequence_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom)
     more = most + 1
     if headroom.refused_bytes is not None and more * tokens <= U64_MAX and more <= U32_MAX:
         yield claim(
-            id=f"{at}: frontier of sequences is exact",
+            id=f"{location}: frontier of sequences is exact",
             claim=f"{more:,} sequences of {tokens:,} tokens each do not fit the {usable:,} usable "
             "bytes.",
             formula=formula(several_pass, need, tokens, more, usable),
@@ -121,7 +114,7 @@ def sequence_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom)
         )
 
 
-def total_claims(memory: MemoryPlan, at: str) -> Claims:
+def total_claims(memory: MemoryPlan, location: str) -> Claims:
     """The claim that sums over the pools fit their integers: u64 for minima, u128 for ceilings."""
     static = sum(row.size_bytes for row in memory.static_allocations)
     minima = [getattr(pool, name) for pool in memory.dynamic_pools for name in rules.MINIMA]
@@ -130,12 +123,12 @@ def total_claims(memory: MemoryPlan, at: str) -> Claims:
         for pool in memory.dynamic_pools
     ]
     yield Obligation(
-        id=f"{at}: totals",
+        id=f"{location}: totals",
         claim="The static bytes and the pools' minima add up within u64, and the ceilings within "
         "u128.",
         names=(),
         rule=rules.OVERFLOW,
-        location=f"{at}/minimum_runnable_request_bytes",
+        location=f"{location}/minimum_runnable_request_bytes",
         formula=formula(sums_fit, (static, *minima), (static, *ceilings)),
         message="the plan's totals pass the integers that hold them",
     )
@@ -150,8 +143,10 @@ def sums_fit(minima: tuple[int, ...], ceilings: tuple[int, ...]) -> Statement:
     )
 
 
-def _of_usable_bytes(at: str) -> partial[Obligation]:
-    return partial(Obligation, names=(), rule=rules.EXCEEDS, location=f"{at}/usable_capacity_bytes")
+def _of_usable_bytes(location: str) -> partial[Obligation]:
+    return partial(
+        Obligation, names=(), rule=rules.EXCEEDS, location=f"{location}/usable_capacity_bytes"
+    )
 
 
 def batch_need(memory: MemoryPlan, descriptors: Mapping[str, DynamicDescriptor]) -> Need | None:

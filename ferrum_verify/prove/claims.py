@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.frontier import capacity_of, largest_sequences, largest_tokens
 from ferrum_verify.plan.sizes import minimum_bytes
+from ferrum_verify.prove.accesses import access_claims
 from ferrum_verify.prove.bindings import layout_claims, owner_claims
 from ferrum_verify.prove.capacity import (
     batch_need,
@@ -20,10 +22,11 @@ from ferrum_verify.prove.capacity import (
     sequence_claims,
     total_claims,
 )
+from ferrum_verify.prove.holding import holding_claims
 from ferrum_verify.prove.liveness import peak_claims, reuse_claims
 from ferrum_verify.prove.reusable import budget_claims, lane_claims
 from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
-from ferrum_verify.prove.slots import retained_claims, slot_claims
+from ferrum_verify.prove.slots import retained_claims, slot_claims, strangers_of
 from ferrum_verify.prove.spans import span_claims
 from ferrum_verify.prove.windows import PlanGraph
 
@@ -76,23 +79,38 @@ def plan_of(subject: Subject, execution: Execution, *, ordered: bool) -> Plan | 
 def claims_of(plan: Plan) -> Iterator[Claims]:
     """Every source of claims about a plan; each is asked on its own."""
     yield from slot_sources(plan)
+    yield from _access_sources(plan)
     yield from _liveness_sources(plan)
     yield from _size_sources(plan)
     yield from _reusable_sources(plan)
     yield from _capacity_sources(plan)
     yield span_claims(plan.subject)
+    yield holding_claims(plan.subject, plan.memory)
 
 
 def slot_sources(plan: Plan) -> Iterator[Claims]:
     """The sources of claims about the plan's Step slots."""
     at = f"{plan.subject.places.memory}/dynamic_pools"
     for index, pool in enumerate(plan.memory.dynamic_pools):
+        foreign, repeated = strangers_of(pool, plan.descriptors)
         for place, slot in enumerate(pool.step_resource_slots):
             here = f"{at}/{index}/step_resource_slots/{place}"
             name = f"slot {place} of pool `{short_pool(pool.pool_id)}`"
             yield retained_claims(slot, name, here, plan.subject.retained, plan.descriptors)
             if plan.graph is not None and len(slot.resource_ids) > 1:
-                yield slot_claims(slot, name, here, plan.graph, plan.execution)
+                yield slot_claims(
+                    slot, name, here, plan.graph, plan.execution, foreign=foreign, repeated=repeated
+                )
+
+
+def _access_sources(plan: Plan) -> Iterator[Claims]:
+    nodes, header = plan.subject.nodes, plan.subject.header
+    if plan.graph is not None and nodes is not None:
+        tokens = 1 if header is None else header.maximum_scheduled_tokens
+        at = plan.subject.places.nodes
+        yield access_claims(
+            nodes, plan.descriptors, tokens, plan.graph, plan.execution, location=at
+        )
 
 
 def _liveness_sources(plan: Plan) -> Iterator[Claims]:
@@ -155,12 +173,14 @@ def layouts_under_test(
     pool: DynamicPool, memory: MemoryPlan, order: HappensBefore
 ) -> list[BindingLayout]:
     """The arenas that the fast path compiles, or none where it cannot."""
-    listed = {resource for row in pool.invocation_liveness for resource in row.resource_ids}
+    listed = Counter(resource for row in pool.invocation_liveness for resource in row.resource_ids)
     kinds = {row.base_resource_id: row.kind for row in memory.dynamic_descriptors}
     for resource in listed:
         kind = kinds.get(resource)
         if not isinstance(kind, Binding) or kind.node_id not in order.position:
             return []
+    if any(count > 1 for count in listed.values()):
+        return []  # a wave has one place for each resource, so such a plan is refused
     try:
         return compile_layouts(pool, memory, order)
     except SizeError:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import z3
 
-from ferrum_verify.counterexamples import ShapeCounterexample
+from ferrum_verify.counterexamples import LiveResource, ShapeCounterexample
 from ferrum_verify.plan.sizes import UNIT
 from ferrum_verify.prove.obligation import Obligation, Statement, formula
 from ferrum_verify.prove.schedules import live_together
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def reuse_claims(
-    pool: DynamicPool, name: str, at: str, graph: PlanGraph, execution: Execution
+    pool: DynamicPool, name: str, location: str, graph: PlanGraph, execution: Execution
 ) -> Claims:
     """The claims that rows which reuse one extent are never live together.
 
@@ -44,25 +46,25 @@ def reuse_claims(
     )
     for left, right in itertools.pairwise(rows):
         if left.node_id != right.node_id:
-            yield _one_after_the_other((left, right), name, at, graph, execution)
+            yield _one_after_the_other((left, right), name, location, graph, execution)
 
 
 def _one_after_the_other(
     rows: tuple[InvocationLiveness, InvocationLiveness],
     name: str,
-    at: str,
+    location: str,
     graph: PlanGraph,
     execution: Execution,
 ) -> Obligation:
     left, right = (row.node_id for row in rows)
     window = graph.window(graph.position[left], graph.position[right])
     return Obligation(
-        id=f"{at}/invocation_liveness: {left} before {right}",
+        id=f"{location}/invocation_liveness: {left} before {right}",
         claim=f"`{left}` ends before `{right}` starts, so {name} may give both the same bytes "
         f"({execution}).",
         names=(left, right),
         rule=rules.ROWS_OVERLAP,
-        location=f"{at}/invocation_liveness",
+        location=f"{location}/invocation_liveness",
         formula=formula(ends_before, stream(2) if execution == "in-order" else window),
         message=f"{name} reuses one extent for `{left}` and `{right}`, but neither need wait for "
         "the other",
@@ -73,8 +75,6 @@ def _one_after_the_other(
 def _clash(
     rows: tuple[InvocationLiveness, InvocationLiveness], graph: PlanGraph, execution: Execution
 ) -> Counterexample | None:
-    # The fence's promise holds between nodes as it does between resources, but a run in
-    # plan order may show nothing; one in which nodes wait only for dependencies does.
     pairs = (
         (one, other)
         for one, other in itertools.product(*(row.resource_ids for row in rows))
@@ -82,11 +82,31 @@ def _clash(
     )
     pair = next(pairs, None)
     if pair is None:
-        return None  # both rows have one resource, and nothing that it could clash with
-    return live_together(graph, *pair, execution) or live_together(graph, *pair, "concurrent")
+        return _of_one_name(rows, graph, execution)
+    return live_together(graph, *pair, execution)
 
 
-def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int]) -> Claims:
+def _of_one_name(
+    rows: tuple[InvocationLiveness, InvocationLiveness], graph: PlanGraph, execution: Execution
+) -> Counterexample | None:
+    """A run in which both nodes run at once, each with its own workspace of the one name."""
+    nodes = [row.node_id for row in rows]
+    workspace = rows[0].resource_ids[0]
+    if workspace not in rows[1].resource_ids:
+        return None
+    invocations = copy(graph)
+    invocations.users = {node: [graph.position[node]] for node in nodes}
+    found = live_together(invocations, nodes[0], nodes[1], execution)
+    if found is None:
+        return None
+    return replace(
+        found,
+        left=LiveResource(workspace, nodes[0]),
+        right=LiveResource(workspace, nodes[1]),
+    )
+
+
+def peak_claims(pool: DynamicPool, name: str, location: str, minimum: Mapping[str, int]) -> Claims:
     """The claim that a pool's invocation peak is enough for any rows that may overlap.
 
     Under total order one row is live at a time; otherwise any rows may be. Rows of one size are
@@ -102,17 +122,17 @@ def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int
 
     most = max(sizes) if alone else sum(sizes)
     yield Obligation(
-        id=f"{at}/minimum_invocation_peak_bytes",
+        id=f"{location}/minimum_invocation_peak_bytes",
         claim=f"At the smallest shape the rows of {name} that are live at once never take more "
         f"than {peak:,} bytes ({'one row' if alone else 'any rows'} at a time).",
         names=(pool.pool_id,),
         rule=rules.PEAK,
-        location=f"{at}/minimum_invocation_peak_bytes",
+        location=f"{location}/minimum_invocation_peak_bytes",
         formula=formula(stays_within, tuple(sorted(Counter(sizes).items())), alone, peak),
         message=f"{name} has an invocation peak of {peak:,} bytes, but rows of {most:,} bytes can "
         "be live at once",
         witness=lambda _: ShapeCounterexample(
-            UNIT, most, peak, f"{at}/minimum_invocation_peak_bytes"
+            UNIT, most, peak, f"{location}/minimum_invocation_peak_bytes"
         ),
     )
 

@@ -78,8 +78,9 @@ class Obligation:
 
     ``witness`` turns the values of the statement's ``least`` terms into a counterexample; None
     where the claim has none of a fixed kind. ``message`` is the finding's sentence when the claim
-    is refuted. A ``lemma`` only saves other claims from being asked: that it does not hold is no
-    fault of the plan.
+    is refuted. ``told_by`` are other rules whose finding speaks of the same fault, each with what
+    such a finding is about. A ``lemma`` only saves other claims from being asked: that it does
+    not hold is no fault of the plan.
     """
 
     id: str
@@ -90,6 +91,7 @@ class Obligation:
     formula: Formula
     message: str | Callable[[Counterexample | None], str] = ""
     witness: Callable[[tuple[int, ...]], Counterexample | None] = lambda _: None
+    told_by: tuple[tuple[Rule, tuple[str, ...]], ...] = ()
     lemma: bool = False
 
     def says(self, found: Counterexample | None) -> str:

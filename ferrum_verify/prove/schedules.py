@@ -1,9 +1,10 @@
 """Schedules: a run in which two resources are live together, as small and plain as it gets.
 
 The solver says that there is one; its own times differ from run to run and have gaps. The
-schedule that is shown is built anew from the dependencies: it lists only what the users of
-the two resources need, nodes take one tick each, and run one after the other where nothing
-else is needed. It is checked independently before it is shown.
+schedule that is shown is built anew from the dependencies: nodes take one tick each, and run one
+after the other where nothing else is needed. Under ``concurrent`` it lists only what the users of
+the two resources need, else every node up to the last user, as any of them might be what keeps
+the two apart. It is checked independently before it is shown.
 """
 
 from __future__ import annotations
@@ -29,19 +30,21 @@ def live_together(
     """A schedule of the execution model in which both resources are live; None without one.
 
     ``left`` is used first. Under ``fenced`` there may be none although no dependency orders
-    the pair: when every run in plan order happens to keep it apart.
+    the pair: when a barrier between the two keeps them apart in every run.
     """
     lefts, rights = graph.users[left], graph.users[right]
-    listed = sorted(_needed(graph, (*lefts, *rights)))
-    times: Times | None
+    listed = needed(graph, (*lefts, *rights), execution)
+    times: Times | None = None
     if lefts[-1] >= rights[0]:
-        times = _one_by_one(listed)
+        times = one_by_one(listed)
     elif execution == "fenced":
-        times = _in_plan_order(graph, listed, lefts, rights)
+        # The last user of the left is the last to be fenced off, and the first of the right
+        # the first to start.
+        times = side_by_side(graph, lefts[-1], rights[0], execution, listed)
     elif execution == "concurrent":
-        times = _side_by_side(graph, listed, lefts, rights)
-    else:
-        times = None
+        pairs = ((one, other) for other in rights for one in reversed(lefts))
+        runs = (side_by_side(graph, *pair, execution, listed) for pair in pairs)
+        times = next((run for run in runs if run is not None), None)
     if times is None:
         return None
     at = max(
@@ -49,77 +52,77 @@ def live_together(
         min(times[user][0] for user in rights),
     )
     return ScheduleCounterexample(
-        nodes=tuple(
-            ScheduledNode(graph.names[position], *times[position])
-            for position in sorted(listed, key=lambda position: (times[position], position))
-        ),
+        nodes=nodes_of(graph, times),
         left=LiveResource(left, graph.names[_shown(lefts, times, at)]),
         right=LiveResource(right, graph.names[_shown(rights, times, at)]),
         at=at,
     )
 
 
-def _one_by_one(positions: list[int]) -> Times:
+def _shown(users: list[int], times: Times, at: int) -> int:
+    """Of what is born at the time the user that starts, else the user that still needs it.
+
+    That is who runs already or, of those that come later, the next; only where there is no
+    other it is one that starts at the time, which may be the one that overwrites.
+    """
+    born = all(times[user][0] >= at for user in users)
+    return min(
+        (user for user in users if at < times[user][1]),
+        key=lambda user: (times[user][0] == at and not born, times[user]),
+    )
+
+
+def nodes_of(graph: PlanGraph, times: Times) -> tuple[ScheduledNode, ...]:
+    """The nodes of a run with their names, by their times."""
+    return tuple(
+        ScheduledNode(graph.names[position], *times[position])
+        for position in sorted(times, key=lambda position: (times[position], position))
+    )
+
+
+def one_by_one(positions: Iterable[int]) -> Times:
+    """A run of every model: the nodes take a tick each, in plan order."""
     return {position: (tick, tick + 1) for tick, position in enumerate(positions)}
 
 
-def _shown(users: list[int], times: Times, at: int) -> int:
-    """The user that runs at the time, or else the last one that ran before it."""
-    running = [user for user in users if times[user][0] <= at < times[user][1]]
-    if running:
-        return running[0]
-    return max((user for user in users if times[user][0] <= at), key=lambda user: times[user])
-
-
-def _needed(graph: PlanGraph, positions: Iterable[int]) -> set[int]:
-    """The positions and everything that they depend on."""
-    needed: set[int] = set()
+def needed(graph: PlanGraph, positions: Iterable[int], execution: Execution) -> list[int]:
+    """The positions, ascending, with all that a run of the model lists beside them."""
+    if execution != "concurrent":
+        return list(range(max(positions) + 1))
+    found: set[int] = set()
     waiting = list(positions)
     while waiting:
         position = waiting.pop()
-        if position not in needed:
-            needed.add(position)
+        if position not in found:
+            found.add(position)
             waiting.extend(graph.dependencies[position])
-    return needed
+    return sorted(found)
 
 
-def _in_plan_order(
-    graph: PlanGraph, listed: list[int], lefts: list[int], rights: list[int]
+def side_by_side(
+    graph: PlanGraph, first: int, then: int, execution: Execution, listed: list[int]
 ) -> Times | None:
-    """Starts in plan order; one user of the left runs on until the right has started."""
-    first = rights[0]
-    for user in reversed(lefts):
-        waiting = {user}
-        for position in listed:
-            if user < position <= first and not waiting.isdisjoint(graph.dependencies[position]):
-                waiting.add(position)
-        if len(waiting) == 1:
-            times = _one_by_one(listed)
-            times[user] = (times[user][0], times[first][0] + 1)
-            return times
-    return None
+    """A run of the listed nodes in which ``then`` starts while ``first`` runs; None without one.
 
-
-def _side_by_side(
-    graph: PlanGraph, listed: list[int], lefts: list[int], rights: list[int]
-) -> Times | None:
-    """A user of the left and one of the right that need not wait for each other run at once."""
-    for right in rights:
-        before_right = _needed(graph, (right,))
-        for left in reversed(lefts):
-            if left in before_right:
-                continue
-            before = (before_right | _needed(graph, (left,))) - {left, right}
-            first = [position for position in listed if position in before]
-            rest = [
-                position
-                for position in listed
-                if position not in before and position not in (left, right)
-            ]
-            times = _one_by_one(first)
-            both = len(first)
-            times[left] = times[right] = (both, both + 1)
-            for tick, position in enumerate(rest, start=both + 1):
-                times[position] = (tick, tick + 1)
-            return times
-    return None
+    ``first`` stands before ``then`` in plan order.
+    """
+    if execution == "in-order":
+        return None
+    if execution == "fenced":
+        if graph.barriers[then] >= first:
+            return None
+        # Whatever starts until then has no later barrier, so ``first`` may run on.
+        times = one_by_one(listed)
+        times[first] = (times[first][0], times[then][0] + 1)
+        return times
+    before = set(needed(graph, (then,), execution))
+    if first in before:
+        return None
+    before = (before | set(needed(graph, (first,), execution))) - {first, then}
+    rest = [each for each in listed if each not in before and each not in (first, then)]
+    times = one_by_one(each for each in listed if each in before)
+    both = len(times)
+    times[first] = times[then] = (both, both + 1)
+    for tick, position in enumerate(rest, start=both + 1):
+        times[position] = (tick, tick + 1)
+    return times

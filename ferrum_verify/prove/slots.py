@@ -12,6 +12,7 @@ The theorems of ``proofs/neighbours.py`` say so for every plan.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import z3
@@ -21,30 +22,39 @@ from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.plan.sizes import UNIT, request_bytes
 from ferrum_verify.prove.obligation import Obligation, Proved, Statement, Undecided, formula
 from ferrum_verify.prove.schedules import live_together
-from ferrum_verify.prove.windows import LOGIC, ends_before, never_together, stream
+from ferrum_verify.prove.windows import LOGIC, ends_before, never, never_together, stream
 from ferrum_verify.rules import slot as rules
 from ferrum_verify.rules import slot_members
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Mapping, Sequence
 
     from ferrum_verify.counterexamples import Counterexample, Execution
-    from ferrum_verify.documents.memory_plan import DynamicDescriptor, StepSlot
+    from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, StepSlot
     from ferrum_verify.prove.obligation import Claims, Formula, Outcome
     from ferrum_verify.prove.windows import PlanGraph
 
 
 def slot_claims(
-    slot: StepSlot, name: str, at: str, graph: PlanGraph, execution: Execution
+    slot: StepSlot,
+    name: str,
+    location: str,
+    graph: PlanGraph,
+    execution: Execution,
+    *,
+    foreign: frozenset[str] = frozenset(),
+    repeated: frozenset[str] = frozenset(),
 ) -> Claims:
     """The claims that together say: no two members of the slot are ever live together.
 
-    A member that no node uses has no life; the slot rules report it.
+    A member that no node uses has no life; the slot rules report it. They report the ``foreign``
+    members too, whose bytes are not the slot's, and the ``repeated`` ones, which stand in other
+    slots of the pool as well: what clashes with one of those clashes for that reason.
     """
     users = {
         resource: graph.users[resource]
         for resource in dict.fromkeys(slot.resource_ids)
-        if resource in graph.users
+        if resource in graph.users and resource not in foreign
     }
     members = sorted(users, key=lambda resource: (users[resource][0], resource))
     before: list[int] = []  # per member, the earlier ones that are known to be dead, as bits
@@ -56,31 +66,33 @@ def slot_claims(
             other = open_.bit_length() - 1
             asked |= 1 << other
             earlier = members[other]
-            outcome = yield _apart((earlier, member), name, at, graph, execution)
+            outcome = yield _apart(
+                (earlier, member), name, location, graph, execution, repeated=repeated
+            )
             if isinstance(outcome, Undecided):
                 break  # one open claim says enough: the member may clash with any before it
             if isinstance(outcome, Proved):
                 known |= 1 << other
                 if before[other] and (
-                    execution != "fenced" or (yield from _is_whole(earlier, name, at, graph))
+                    execution != "fenced" or (yield from _is_whole(earlier, name, location, graph))
                 ):
                     known |= before[other]
         before.append(known)
 
 
 def _is_whole(
-    member: str, name: str, at: str, graph: PlanGraph
+    member: str, name: str, location: str, graph: PlanGraph
 ) -> Generator[Obligation, Outcome, bool]:
     first, last = graph.users[member][0], graph.users[member][-1]
     if first == last:
         return True
     outcome = yield Obligation(
-        id=f"{at}: whole {member}",
+        id=f"{location}: whole {member}",
         claim=f"The first user of `{member}` completes before its last user starts, in every "
         f"schedule, so what is dead before `{member}` in {name} is dead after it.",
         names=(member,),
         rule=rules.SHARED_WHILE_LIVE,
-        location=at,
+        location=location,
         formula=formula(ends_before, graph.window(first, last)),
         lemma=True,
     )
@@ -88,7 +100,13 @@ def _is_whole(
 
 
 def _apart(
-    members: tuple[str, str], name: str, at: str, graph: PlanGraph, execution: Execution
+    members: tuple[str, str],
+    name: str,
+    location: str,
+    graph: PlanGraph,
+    execution: Execution,
+    *,
+    repeated: frozenset[str],
 ) -> Obligation:
     """The claim that two members, the earlier used first, are never live together."""
     left, right = members
@@ -104,15 +122,31 @@ def _apart(
         return clause + "are live together in the schedule that is shown"
 
     return Obligation(
-        id=f"{at}: {left} before {right}",
+        id=f"{location}: {left} before {right}",
         claim=f"`{left}` and `{right}`, which share {name}, are never live together ({execution}).",
         names=members,
-        rule=rules.SHARED_WHILE_LIVE,
-        location=at,
+        rule=rules.SHARED_WHILE_LIVE if repeated.isdisjoint(members) else slot_members.REPEATED,
+        location=location,
         formula=_FORMULAS[execution](graph, lefts, rights),
         message=message,
         witness=lambda _: live_together(graph, left, right, execution),
     )
+
+
+def strangers_of(
+    pool: DynamicPool, descriptors: Mapping[str, DynamicDescriptor]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The members of a pool's slots that are no Step resources of it, and those in several."""
+    slots = Counter(r for slot in pool.step_resource_slots for r in set(slot.resource_ids))
+    own = {
+        name
+        for name in slots
+        if (row := descriptors.get(name)) is not None
+        and row.lifetime == "step"
+        and (row.pool_id == pool.pool_id or name in pool.resource_ids)
+    }
+    repeated = (name for name, count in slots.items() if count > 1)
+    return frozenset(slots.keys() - own), frozenset(repeated)
 
 
 def _in_order(_: PlanGraph, lefts: list[int], rights: list[int]) -> Formula:
@@ -128,7 +162,7 @@ def _in_order(_: PlanGraph, lefts: list[int], rights: list[int]) -> Formula:
 
 def _fenced(graph: PlanGraph, lefts: list[int], rights: list[int]) -> Formula:
     last, first = lefts[-1], rights[0]
-    return formula(ends_before, graph.window(last, first)) if last < first else formula(interleaved)
+    return formula(ends_before, graph.window(last, first)) if last < first else formula(never)
 
 
 def _concurrent(graph: PlanGraph, lefts: list[int], rights: list[int]) -> Formula:
@@ -141,18 +175,13 @@ def _concurrent(graph: PlanGraph, lefts: list[int], rights: list[int]) -> Formul
     )
 
 
-def interleaved() -> Statement:
-    """False: no dependency can undo that two lives interleave in plan order."""
-    return Statement(LOGIC, z3.BoolVal(False))
-
-
 _FORMULAS = {"in-order": _in_order, "fenced": _fenced, "concurrent": _concurrent}
 
 
 def retained_claims(
     slot: StepSlot,
     name: str,
-    at: str,
+    location: str,
     retained: frozenset[str],
     descriptors: Mapping[str, DynamicDescriptor],
 ) -> Claims:
@@ -164,28 +193,28 @@ def retained_claims(
     for resource in slot.resource_ids:
         if resource in retained:
             others = tuple(other for other in slot.resource_ids if other != resource)
-            yield _alone(resource, others, name, at, descriptors)
+            yield _alone(resource, others, name, location, descriptors)
 
 
 def _alone(
     resource: str,
     others: tuple[str, ...],
     name: str,
-    at: str,
+    location: str,
     descriptors: Mapping[str, DynamicDescriptor],
 ) -> Obligation:
     return Obligation(
-        id=f"{at}: retained {resource}",
+        id=f"{location}: retained {resource}",
         claim=f"`{resource}`, which is read after the terminal fence, shares {name} with nothing.",
-        names=(resource, *others),
+        names=(resource,),
         rule=slot_members.RETAINED_SHARED,
-        location=at,
+        location=location,
         formula=formula(outlives_none, bool(others)),
         message=lambda _: (
             f"{name} gives the bytes of `{resource}`, which is read after the terminal fence, "
             f"also to `{others[0]}`"
         ),
-        witness=lambda _: _same_bytes(resource, others[0], descriptors),
+        witness=lambda _: _same_bytes(resource, others, descriptors),
     )
 
 
@@ -197,12 +226,15 @@ def outlives_none(shared: bool) -> Statement:
 
 
 def _same_bytes(
-    left: str, right: str, descriptors: Mapping[str, DynamicDescriptor]
+    resource: str, others: Sequence[str], descriptors: Mapping[str, DynamicDescriptor]
 ) -> Counterexample | None:
-    try:
-        sizes = [request_bytes(descriptors[name], UNIT) for name in (left, right)]
-    except (KeyError, SizeError):
+    """The bytes of a resource and of the first other member that has a size."""
+    ranges = []
+    for name in (resource, *others):
+        try:
+            ranges.append(ByteRange(name, 0, request_bytes(descriptors[name], UNIT)))
+        except (KeyError, SizeError):
+            continue
+    if len(ranges) < 2 or ranges[0].resource != resource:
         return None
-    return OverlapCounterexample(
-        UNIT, ByteRange(left, 0, sizes[0]), ByteRange(right, 0, sizes[1]), 0
-    )
+    return OverlapCounterexample(UNIT, ranges[0], ranges[1], 0)

@@ -63,6 +63,9 @@ class Session:
             statement = formula.statement()
             ends = time.monotonic() + self.limits.obligation_seconds
             return self._decide(self._solver(statement.logic), statement, ends)
+        except ValueError:
+            # Python writes no integer of more than some thousand digits, as which z3 takes it.
+            return Undecided("the claim has a number of more digits than the solver is given")
         except (z3.Z3Exception, MemoryError) as error:
             # A solver that failed may be in any state: the next claim gets a new one.
             self._solvers.clear()

@@ -11,16 +11,18 @@ paths, in milliseconds where bit-vectors take minutes.
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import z3
 
+from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.prove.obligation import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.node import PlanNode
 
 LOGIC = "QF_IDL"
@@ -49,8 +51,11 @@ class PlanGraph:
         ]
         self.users: dict[str, list[int]] = {}
         for index, node in enumerate(nodes):
-            for resource in dict.fromkeys(node.resources):
+            for resource in dict.fromkeys((*node.resources, *_bound(node))):
                 self.users.setdefault(resource, []).append(index)
+        latest = (max(earliers, default=-1) for earliers in self.dependencies)
+        self.barriers = list(itertools.accumulate(latest, max))
+        """For each node the last of those that have all ended when it starts in a fenced run."""
 
     def window(self, first: int, last: int) -> Window:
         """The nodes from the first position to the last."""
@@ -58,6 +63,17 @@ class PlanGraph:
             tuple(sorted(earlier - first for earlier in earliers if earlier >= first))
             for earliers in self.dependencies[first : last + 1]
         )
+
+
+def _bound(node: FragmentNode | PlanNode) -> list[str]:
+    """The resources whose bytes a node touches, whether it lists them or not."""
+    if isinstance(node, FragmentNode):
+        bound = [*(node.reads or ()), *(node.writes or ()), node.binding_resource]
+    else:
+        bound = [node.scratch_resource, node.binding_resource, node.persistent_resource]
+        bound += [part.resource_id for value in node.values for part in value.storage.components]
+        bound += [resource for effect in node.state_effects for resource in effect.resource_ids]
+    return [resource for resource in bound if resource is not None]
 
 
 def stream(length: int) -> Window:
@@ -69,6 +85,35 @@ def ends_before(window: Window) -> Statement:
     """The first node of the window ends before the last one starts."""
     starts, ends = _times(window)
     return _in_every_schedule(window, starts, ends, ends[0] <= starts[-1])
+
+
+def ends_before_fence(window: Window) -> Statement:
+    """The first node of the window ends before the last one starts, in every fenced run.
+
+    Nodes start in the window's order, and a dependency is a barrier: what waits for a node waits
+    for all that stand before it. ``done`` is the time by which a node and all before it have
+    ended: no sooner than each of them, so that a barrier bounds a start by one difference.
+    """
+    starts, ends = _times(window)
+    done = [z3.Int(f"done_{place}") for place in range(len(window))]
+    fences = [earlier - later <= 0 for earlier, later in itertools.pairwise(starts)]
+    fences += [earlier - later <= 0 for earlier, later in itertools.pairwise(done)]
+    fences += [end - by <= 0 for end, by in zip(ends, done, strict=True)]
+    fences += [
+        done[max(earliers)] - start <= 0
+        for earliers, start in zip(window, starts, strict=True)
+        if earliers
+    ]
+    statement = _in_every_schedule(window, starts, ends, ends[0] <= starts[-1])
+    ticks = tuple((by, z3.IntVal(tick)) for tick, by in enumerate(done, start=1))
+    return replace(
+        statement, given=(*statement.given, *fences), example=(*statement.example, *ticks)
+    )
+
+
+def never() -> Statement:
+    """False: no dependency can undo the order in which nodes stand."""
+    return Statement(LOGIC, z3.BoolVal(False))
 
 
 def never_together(window: Window, lefts: tuple[int, ...], rights: tuple[int, ...]) -> Statement:

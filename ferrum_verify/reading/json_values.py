@@ -128,54 +128,55 @@ class _Copying:
         self.faults: list[Finding] = []
         self._values = 0
 
-    def of(self, value: Any, place: str, depth: int) -> Any:
+    def of(self, value: Any, location: str, depth: int) -> Any:
         self._values += 1
         if self._values > MAXIMUM_VALUES:
             refuse(_TOO_MANY_VALUES)
         if not isinstance(value, (dict, list, tuple)):
-            return self._of_scalar(value, place)
+            return self._of_scalar(value, location)
         if depth > MAXIMUM_DEPTH:
             refuse(TOO_DEEP)
         if isinstance(value, dict):
-            return self._of_object(value, place, depth)
+            return self._of_object(value, location, depth)
         return [
-            self.of(member, pointer(place, index), depth + 1) for index, member in enumerate(value)
+            self.of(member, pointer(location, index), depth + 1)
+            for index, member in enumerate(value)
         ]
 
-    def _of_scalar(self, value: Any, place: str) -> Any:
+    def _of_scalar(self, value: Any, location: str) -> Any:
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, int):
             return max(-LONG_NUMBER, min(LONG_NUMBER, int(value)))
         if isinstance(value, float):
             if not isfinite(value):
-                self._fault(f"The number {float(value)} is none that JSON has.", place)
+                self._fault(f"The number {float(value)} is none that JSON has.", location)
             return float(value)
         if isinstance(value, str):
             if not _is_unicode(value):
-                self._fault(f"The text {quoted(value)} holds half of a surrogate pair.", place)
+                self._fault(f"The text {quoted(value)} holds half of a surrogate pair.", location)
             return value[:]
         self._fault(
             f"The value is of Python's type {type(value).__name__}, which JSON does not have.",
-            place,
+            location,
         )
         return None
 
-    def _of_object(self, mapping: dict[Any, Any], place: str, depth: int) -> dict[str, Any]:
+    def _of_object(self, mapping: dict[Any, Any], location: str, depth: int) -> dict[str, Any]:
         if len(mapping) > MAXIMUM_MEMBERS:
             refuse(_TOO_MANY_MEMBERS)
         copy = {}
         for key, member in mapping.items():
             if not isinstance(key, str):
-                self._fault(f"A key is of Python's type {type(key).__name__}, not text.", place)
+                self._fault(f"A key is of Python's type {type(key).__name__}, not text.", location)
             elif not _is_unicode(key):
-                self._fault(f"The key {quoted(key)} holds half of a surrogate pair.", place)
+                self._fault(f"The key {quoted(key)} holds half of a surrogate pair.", location)
             else:
-                copy[key[:]] = self.of(member, pointer(place, key), depth + 1)
+                copy[key[:]] = self.of(member, pointer(location, key), depth + 1)
         return copy
 
-    def _fault(self, message: str, place: str) -> None:
-        self.faults.append(NOT_JSON.finding(message, place))
+    def _fault(self, message: str, location: str) -> None:
+        self.faults.append(NOT_JSON.finding(message, location))
 
 
 def refuse(*findings: Finding) -> NoReturn:

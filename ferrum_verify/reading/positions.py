@@ -132,19 +132,19 @@ class _Sweep:
             span = self.spans[place]
         return span
 
-    def _value(self, start: int, at: int, wanted: dict[str, Any], place: str) -> int:
+    def _value(self, start: int, at: int, wanted: dict[str, Any], location: str) -> int:
         """Sweep the value at offset ``at``, shown from ``start`` on; give its end."""
         bracket = self.text[at : at + 1]
         if bracket not in ("{", "["):
             end = self._skip(at)
-            self.spans[place] = (start, end)
+            self.spans[location] = (start, end)
             return end
-        self.spans[place] = (start, at + 1)
+        self.spans[location] = (start, at + 1)
         if not wanted:
             return self._skip(at)
-        return self._members(at, wanted, place, is_object=bracket == "{")
+        return self._members(at, wanted, location, is_object=bracket == "{")
 
-    def _members(self, at: int, wanted: dict[str, Any], place: str, *, is_object: bool) -> int:
+    def _members(self, at: int, wanted: dict[str, Any], location: str, *, is_object: bool) -> int:
         closing = "}" if is_object else "]"
         cursor = self._behind_blanks(at + 1)
         if self.text[cursor : cursor + 1] == closing:
@@ -159,7 +159,7 @@ class _Sweep:
             if below is None:
                 cursor = self._skip(cursor)
             else:
-                cursor = self._value(start, cursor, below, pointer(place, step))
+                cursor = self._value(start, cursor, below, pointer(location, step))
             cursor = self._behind_blanks(cursor)
             mark = self.text[cursor : cursor + 1]
             if mark == closing:
@@ -188,8 +188,8 @@ class _Sweep:
         return at
 
 
-def _steps(place: str) -> list[str]:
-    return [step.replace("~1", "/").replace("~0", "~") for step in place.split("/")[1:]]
+def _steps(location: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in location.split("/")[1:]]
 
 
 def _as_tree(pointers: Iterable[str]) -> dict[str, Any]:

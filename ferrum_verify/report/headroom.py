@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.plan.frontier import capacity_of, largest_sequences, largest_tokens
+from ferrum_verify.plan.lanes import lane_bytes
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
-    from ferrum_verify.plan.frontier import Headroom
+    from ferrum_verify.plan.frontier import Capacity, Headroom
     from ferrum_verify.reading.document import Subject
 
 SIZE_FAMILIES = frozenset({"wire", "static", "descriptor", "pool", "slot", "liveness"})
@@ -53,5 +55,21 @@ def headroom(subject: Subject, memory: MemoryPlan, findings: Sequence[Finding]) 
         capacity = capacity_of(memory, scheduled_tokens(subject))
     except SizeError:
         return []
+    return _ends(capacity)
+
+
+def headroom_beside_lanes(
+    subject: Subject, memory: MemoryPlan, findings: Sequence[Finding]
+) -> list[Headroom]:
+    """The same ends where every reusable lane is resident too; the plan must have some."""
+    reusable = memory.reusable_execution
+    if reusable is None or not headroom(subject, memory, findings):
+        return []
+    capacity = capacity_of(memory, scheduled_tokens(subject))
+    resident = reusable.maximum_reusable_lanes * lane_bytes(memory)
+    return _ends(replace(capacity, static_bytes=capacity.static_bytes + resident))
+
+
+def _ends(capacity: Capacity) -> list[Headroom]:
     most = largest_sequences(capacity, 1).sequences
     return [largest_tokens(capacity, count) for count in dict.fromkeys((1, most)) if most]

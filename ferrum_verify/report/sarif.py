@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ferrum_verify.counterexamples import ScheduleCounterexample
+from ferrum_verify.counterexamples import AccessCounterexample, ScheduleCounterexample
 from ferrum_verify.findings import pointer, rules_of
 from ferrum_verify.findings.wording import sentence
 from ferrum_verify.report.locations import file_name, regions_of
@@ -32,6 +32,8 @@ SCHEMA = (
 )
 
 _COLUMNS = 80
+
+_RUNS = (ScheduleCounterexample, AccessCounterexample)
 
 
 def render(report: Report, _screen: Screen) -> str:
@@ -120,7 +122,7 @@ def _result(
         "locations": [_location(document, finding.location, regions)],
         "partialFingerprints": {"findingHash/v1": _identity(finding)},
     }
-    if isinstance(finding.counterexample, ScheduleCounterexample):
+    if isinstance(finding.counterexample, _RUNS):
         result["codeFlows"] = [_code_flow(finding.counterexample, document, regions)]
     wire = finding.to_wire()
     result["properties"] = {"document": document.source, "family": finding.family} | {
@@ -136,7 +138,7 @@ def _message(finding: Finding) -> str:
     if finding.counterexample is None:
         return text
     lines = counterexample_lines(finding.counterexample, _COLUMNS)
-    if isinstance(finding.counterexample, ScheduleCounterexample):
+    if isinstance(finding.counterexample, _RUNS):
         lines = lines[:3]  # the schedule itself is the result's code flow
     return "\n".join([text, "Counterexample:", *lines])
 
@@ -169,15 +171,17 @@ def _location(
 
 
 def _code_flow(
-    schedule: ScheduleCounterexample, document: DocumentReport, regions: Mapping[str, Region]
+    schedule: ScheduleCounterexample | AccessCounterexample,
+    document: DocumentReport,
+    regions: Mapping[str, Region],
 ) -> dict[str, Any]:
     places = _node_pointers(document)
-    marks = {schedule.left.node: schedule.left, schedule.right.node: schedule.right}
+    marks = _marks(schedule)
     steps = []
     for order, node in enumerate(sorted(schedule.nodes, key=lambda n: (n.start, n.end)), start=1):
         text = f"`{node.id}` runs from time {node.start} to {node.end}."
         if node.id in marks:
-            text += f" It uses `{marks[node.id].resource}`, live at time {schedule.at}."
+            text += f" {marks[node.id]}"
         location = _location(document, places[node.id], regions) if node.id in places else {}
         steps.append(
             {
@@ -186,8 +190,25 @@ def _code_flow(
                 "importance": "essential" if node.id in marks else "important",
             }
         )
-    text = f"A schedule in which both resources are live at time {schedule.at}."
+    met = "both resources are live"
+    if isinstance(schedule, AccessCounterexample):
+        met = f"both nodes need the same bytes of `{schedule.resource}`"
+    text = f"A schedule in which {met} at time {schedule.at}."
     return {"message": {"text": text}, "threadFlows": [{"locations": steps}]}
+
+
+def _marks(schedule: ScheduleCounterexample | AccessCounterexample) -> dict[str, str]:
+    """What a run's two nodes have to do with each other."""
+    if isinstance(schedule, AccessCounterexample):
+        verb = {"read": "reads", "write": "writes"}[schedule.mode]
+        return {
+            schedule.writer: f"It writes `{schedule.resource}`.",
+            schedule.other: f"It {verb} `{schedule.resource}`.",
+        }
+    return {
+        side.node: f"It uses `{side.resource}`, live at time {schedule.at}."
+        for side in (schedule.left, schedule.right)
+    }
 
 
 def _pointers(document: DocumentReport) -> set[str]:
@@ -196,7 +217,7 @@ def _pointers(document: DocumentReport) -> set[str]:
     schedules = [
         finding.counterexample
         for finding in document.findings
-        if isinstance(finding.counterexample, ScheduleCounterexample)
+        if isinstance(finding.counterexample, _RUNS)
     ]
     if schedules:
         places = _node_pointers(document)

@@ -36,8 +36,9 @@ def _one_of(*values: str) -> dict[str, Any]:
 
 def _counterexample() -> dict[str, Any]:
     shape = _object({"sequences": _COUNT, "tokens": _COUNT, "pages": _COUNT})
+    run = _list(_object({"id": _TEXT, "start": _COUNT, "end": _COUNT}))
     use = _object({"resource": _TEXT, "node": _TEXT})
-    extent = _object({"resource": _TEXT, "start": _COUNT, "end": _COUNT})
+    extent = _object({"resource": _TEXT, "start": _COUNT, "end": _COUNT}, {"value": _TEXT})
     counts = _object({"minimum_tokens": _COUNT, "alignment": _COUNT})
     party = _object(
         {"by": _one_of(*get_args(PartyKind))},
@@ -53,11 +54,23 @@ def _counterexample() -> dict[str, Any]:
             _object(
                 {
                     "kind": {"const": "schedule"},
-                    "nodes": _list(_object({"id": _TEXT, "start": _COUNT, "end": _COUNT})),
+                    "nodes": run,
                     "left": use,
                     "right": use,
                     "at": _COUNT,
                 }
+            ),
+            _object(
+                {
+                    "kind": {"const": "access"},
+                    "nodes": run,
+                    "resource": _TEXT,
+                    "bytes": _object({"start": _COUNT, "end": _COUNT}),
+                    "writer": _object({"node": _TEXT}),
+                    "other": _object({"node": _TEXT, "mode": _one_of("read", "write")}),
+                    "at": _COUNT,
+                },
+                {"value": _TEXT},
             ),
             _object(
                 {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,11 @@ class _Encoded(StringIO):
     @property
     def encoding(self) -> str:  # type: ignore[override]
         return self._encoding
+
+
+# A continuous-integration service obeys lines that begin so; a long name may wrap just there.
+_COMMAND = re.compile(r"^(\s*)(::|##\[)")
+_DEFUSED = r"\1\\\2"
 
 
 class Sheet:
@@ -54,4 +60,4 @@ class Sheet:
     def text(self) -> str:
         """What has been set so far, without blanks at line ends."""
         lines = self._collected.getvalue().splitlines()
-        return "".join(f"{line.rstrip()}\n" for line in lines)
+        return "".join(f"{_COMMAND.sub(_DEFUSED, line.rstrip())}\n" for line in lines)

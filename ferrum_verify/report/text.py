@@ -19,7 +19,7 @@ from ferrum_verify.findings.wording import (
     shortened,
 )
 from ferrum_verify.report.counts import claim_counts
-from ferrum_verify.report.headroom import headroom
+from ferrum_verify.report.headroom import headroom, headroom_beside_lanes
 from ferrum_verify.report.pools import pool_summaries
 from ferrum_verify.report.screen import Sheet
 from ferrum_verify.report.timeline import counterexample_lines
@@ -229,6 +229,14 @@ def _headroom(
         more = "One token more" if end.sequences == 1 else "One token more for each"
         text = f"{batch}: {byte_count(end.bytes or 0)}. {more} is refused: {end.refused_because}."
         yield Padding(Text(printable(text)), (0, 0, 0, _INDENT))
+    if memory.reusable_execution is not None:
+        lanes = plural(memory.reusable_execution.maximum_reusable_lanes, "reusable lane")
+        beside = headroom_beside_lanes(subject, memory, document.findings)
+        batches = " or ".join(
+            f"{plural(end.sequences, 'sequence')} of {end.tokens:,}" for end in beside
+        )
+        text = f"Beside all {lanes}: {batches or 'not one token'}."
+        yield Padding(Text(text), (0, 0, 0, _INDENT))
 
 
 def _slot_table(slots: tuple[SlotReport, ...]) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.counterexamples import (
+    AccessCounterexample,
     OverlapCounterexample,
     ScheduleCounterexample,
     ShapeCounterexample,
@@ -14,7 +15,7 @@ from ferrum_verify.findings.wording import plural, printable, shortened
 from ferrum_verify.plan.sizes import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ferrum_verify.counterexamples import ByteRange, Counterexample, ScheduledNode
 
@@ -34,6 +35,8 @@ def counterexample_lines(
     match counterexample:
         case ScheduleCounterexample():
             return _schedule(counterexample, columns, uses or {})
+        case AccessCounterexample():
+            return _access(counterexample, columns)
         case OverlapCounterexample(shape=shape, left=left, right=right, byte=byte):
             return [
                 f"at {describe(shape)}:",
@@ -60,7 +63,38 @@ def _schedule(
         is_right = node.id == right.node or right.resource in used
         return "X" if is_left and is_right else "A" if is_left else "B" if is_right else "-"
 
-    rows = [(node, mark(node)) for node in sorted(schedule.nodes, key=lambda n: (n.start, n.end))]
+    return [
+        f"at time {schedule.at} both are live:",
+        f"  A  {printable(left.resource)}, used by {printable(left.node)}",
+        f"  B  {printable(right.resource)}, used by {printable(right.node)}",
+        *_drawn(schedule.nodes, mark, schedule.at, columns),
+    ]
+
+
+def _access(found: AccessCounterexample, columns: int) -> list[str]:
+    marks = {found.writer: "A", found.other: "B"}
+    last = found.end - 1
+    which = f"bytes {found.start:,} to {last:,}" if last > found.start else f"byte {last:,}"
+    return [
+        f"at time {found.at} both need {which} of {printable(found.resource)}:",
+        f"  A  written by {printable(found.writer)}",
+        f"  B  {access_words(found)}",
+        *_drawn(found.nodes, lambda node: marks.get(node.id, "-"), found.at, columns),
+    ]
+
+
+def access_words(found: AccessCounterexample) -> str:
+    """What the other node does with the bytes: "read by NODE, which needs VALUE"."""
+    done = "written" if found.mode == "write" else "read"
+    value = "" if found.value is None else f", which needs {printable(found.value)}"
+    return f"{done} by {printable(found.other)}{value}"
+
+
+def _drawn(
+    nodes: Sequence[ScheduledNode], mark: Callable[[ScheduledNode], str], at: int, columns: int
+) -> list[str]:
+    """A line for each node of a run, and the mark of a time below them."""
+    rows = [(node, mark(node)) for node in sorted(nodes, key=lambda n: (n.start, n.end))]
     hidden = 0
     if len(rows) > MAXIMUM_ROWS:
         users = [row for row in rows if row[1] != "-"]
@@ -69,7 +103,7 @@ def _schedule(
         rows = shown
     names = [shortened(node.id, _NAME_COLUMNS) for node, _ in rows]
     indent = max(map(len, names), default=0) + 2
-    length = max((node.end for node in schedule.nodes), default=0) or 1
+    length = max((node.end for node in nodes), default=0) or 1
     room = max(columns - indent - 1, 10)
     # Each tick is as many columns as fit, and a long schedule is scaled down.
     scale = min(room // length, 4) if length <= room else room / length
@@ -77,16 +111,12 @@ def _schedule(
     def column(tick: int) -> int:
         return int(tick * scale)
 
-    lines = [
-        f"at time {schedule.at} both are live:",
-        f"  A  {printable(left.resource)}, used by {printable(left.node)}",
-        f"  B  {printable(right.resource)}, used by {printable(right.node)}",
-    ]
+    lines = []
     for name, (node, letter) in zip(names, rows, strict=True):
         width = max(column(node.end) - column(node.start), 1)
         lines.append(f"{name:<{indent}}{' ' * column(node.start)}{letter * width}")
-    place = indent + column(schedule.at)
-    label = f"time {schedule.at}"
+    place = indent + column(at)
+    label = f"time {at}"
     if place + len(label) + 2 > columns:
         lines.append(f"{label} ^".rjust(place + 1))
     else:
@@ -97,7 +127,10 @@ def _schedule(
 
 
 def _extent(extent: ByteRange) -> str:
-    return f"{printable(extent.resource)} holds bytes {extent.start:,} to {extent.end - 1:,}"
+    held = f"holds bytes {extent.start:,} to {extent.end - 1:,}"
+    if extent.value is None:
+        return f"{printable(extent.resource)} {held}"
+    return f"{printable(extent.value)} {held} of {printable(extent.resource)}"
 
 
 def _span(span: SpanCounterexample) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.node import MustAlias
+from ferrum_verify.documents.node import MayAlias, MustAlias
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.rules.ascending import first_fault
 from ferrum_verify.rules.node_ports import bindings_by_port
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 
     from ferrum_verify.documents.node import (
         ExactAlias,
@@ -28,8 +28,8 @@ _FORMAT = "docs/format.md, «Values»"
 class AliasClasses:
     """The classes of values that exact aliases connect, whichever nodes state them.
 
-    An output that must alias an input is of its class even where the alias is not stated,
-    which is a fault of its own.
+    An output that must alias an input is of its class even where the alias is not stated, and
+    one that may even where another is: either is a fault of its own.
     """
 
     def __init__(self, nodes: Sequence[PlanNode]) -> None:
@@ -39,10 +39,12 @@ class AliasClasses:
         for node in nodes:
             for alias in node.exact_aliases:
                 self._connect(alias.output_value_id, alias.input_value_id)
+            stated = {alias.output_ordinal for alias in node.exact_aliases}
             musts = [
                 (binding.value_id, binding.alias.tensor_index)
                 for binding in node.values
                 if isinstance(binding.alias, MustAlias)
+                or (isinstance(binding.alias, MayAlias) and binding.ordinal in stated)
             ]
             ports = bindings_by_port(node) if musts else {}
             for value_id, ordinal in musts:
@@ -132,8 +134,14 @@ ORDER = Rule(
 )
 
 
-def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
-    """Findings of all rules of exact aliases."""
+def check(
+    subject: Subject, values: Mapping[str, Value], overlapping: Collection[tuple[str, str]]
+) -> Iterator[Finding]:
+    """Findings of all rules of exact aliases.
+
+    ``overlapping`` are the pairs of values that are known to share bytes by accident: that such
+    two are stored in different places is no second fault.
+    """
     for index, node in enumerate(subject.plan_nodes or ()):
         place = f"{subject.places.nodes}/{index}"
         ports = bindings_by_port(node) if node.exact_aliases else {}
@@ -146,7 +154,7 @@ def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
                 f"{place}/exact_aliases/{fault.position}",
             )
         for position, alias in enumerate(node.exact_aliases):
-            if reasons := list(_faults(ports, alias, values)):
+            if reasons := list(_faults(ports, alias, values, overlapping)):
                 yield FALSE.finding(
                     f"Node `{node.id}` claims that `{alias.output_value_id}` is an exact alias of "
                     f"`{alias.input_value_id}`, but {' and '.join(reasons)}.",
@@ -170,6 +178,7 @@ def _faults(
     ports: Mapping[tuple[Role, int], ValueBinding],
     alias: ExactAlias,
     values: Mapping[str, Value],
+    overlapping: Collection[tuple[str, str]],
 ) -> Iterator[str]:
     output = ports.get(("output", alias.output_ordinal))
     source = ports.get(("input", alias.input_ordinal))
@@ -187,8 +196,12 @@ def _faults(
         yield f"the output's alias policy is {policy.tag}, not {alias.kind}"
     elif policy.tensor_index != alias.input_ordinal:
         yield f"the output's alias policy names input {policy.tensor_index}"
-    if output.storage != source.storage and all(
-        _is_settled(binding, values) for binding in (output, source)
+    pair = output.value_id, source.value_id
+    if (
+        output.storage != source.storage
+        and pair not in overlapping
+        and pair[::-1] not in overlapping
+        and all(_is_settled(binding, values) for binding in (output, source))
     ):
         yield "the two are stored in different places"
 

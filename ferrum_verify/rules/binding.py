@@ -84,7 +84,7 @@ def _check_once(facts: Expected) -> Iterator[Finding]:
     assert facts.order is not None
     for resource, row in facts.descriptors.items():
         if row.lifetime == "invocation":
-            users = facts.order.users.get(resource, [])
+            users = facts.order.listed.get(resource, [])
             if len(users) > 1:
                 nodes = " and ".join(f"`{facts.order.nodes[user].id}`" for user in users[:3])
                 yield NOT_ONCE.finding(
@@ -117,7 +117,7 @@ POOL_CONTRACT = Rule(
 )
 
 
-def _check_contract(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_contract(facts: Expected, pool: DynamicPool, location: str) -> Iterator[Finding]:
     key = pool.compatibility
     wrong = [
         text
@@ -142,7 +142,7 @@ def _check_contract(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Fin
         wrong.append(f"`{others[0]}`, which is no binding")
     if wrong:
         yield POOL_CONTRACT.finding(
-            f"binding pool `{short_pool(pool.pool_id)}` has {', '.join(wrong)}", at
+            f"binding pool `{short_pool(pool.pool_id)}` has {', '.join(wrong)}", location
         )
 
 
@@ -180,6 +180,7 @@ def _check_owners(facts: Expected, pool: DynamicPool) -> Iterator[Finding]:
             yield OWNER.finding(
                 f"binding `{resource}` belongs to `{node_id}`, but that node owns {has}",
                 f"{facts.subject.places.nodes}/{index}",
+                about=(node_id,),
             )
         elif resource not in node.resources:
             yield OWNER.finding(
@@ -188,7 +189,9 @@ def _check_owners(facts: Expected, pool: DynamicPool) -> Iterator[Finding]:
             )
         if node_id in owned:
             yield OWNER.finding(
-                f"`{node_id}` owns two bindings, `{owned[node_id]}` and `{resource}`", place
+                f"`{node_id}` owns two bindings, `{owned[node_id]}` and `{resource}`",
+                place,
+                about=(node_id,),
             )
         owned[node_id] = resource
 
@@ -211,7 +214,7 @@ OVERFLOW = Rule(
 )
 
 
-def _check_arenas(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_arenas(facts: Expected, pool: DynamicPool, location: str) -> Iterator[Finding]:
     assert facts.order is not None
     try:
         layouts = compile_layouts(pool, facts.memory, facts.order)
@@ -221,12 +224,12 @@ def _check_arenas(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Findi
         name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
         if layout.physical_size_bytes > U64_MAX:
             yield OVERFLOW.finding(
-                f"{name} takes {layout.physical_size_bytes:,} bytes, more than u64 holds", at
+                f"{name} takes {layout.physical_size_bytes:,} bytes, more than u64 holds", location
             )
             continue
         end = running_end(layout.slots)
         if end != layout.physical_size_bytes or not layout.physical_size_bytes:
-            yield ARENA.finding(f"the slots of {name} do not lie end to end from 0", at)
+            yield ARENA.finding(f"the slots of {name} do not lie end to end from 0", location)
         for slot in layout.slots:
             off = slot.physical_offset_bytes % slot.alignment_bytes
             if off or slot.capacity_size_bytes % slot.alignment_bytes:
@@ -234,5 +237,5 @@ def _check_arenas(facts: Expected, pool: DynamicPool, at: str) -> Iterator[Findi
                     f"in {name} the slot of `{slot.node_id}` at {slot.physical_offset_bytes:,} "
                     f"with {slot.capacity_size_bytes:,} bytes is not aligned to "
                     f"{slot.alignment_bytes:,}",
-                    at,
+                    location,
                 )

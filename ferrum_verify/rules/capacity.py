@@ -59,7 +59,7 @@ EXCEEDS = Rule(
 
 
 def check_bounds(
-    pools: Sequence[DynamicPool], static: int, usable: int, base: str
+    pools: Sequence[DynamicPool], static: int, usable: int, location: str
 ) -> Iterator[Finding]:
     """Whether totals fit their integers, and the plan the memory that it may take.
 
@@ -70,14 +70,15 @@ def check_bounds(
     for name, total in minima.items():
         if total > U64_MAX:
             yield OVERFLOW.finding(
-                f"the pools' `{name}` add up to {total:,}, more than u64 holds", f"{base}/{name}"
+                f"the pools' `{name}` add up to {total:,}, more than u64 holds",
+                f"{location}/{name}",
             )
             return
     if static + runnable > U64_MAX:
         yield OVERFLOW.finding(
             f"{static:,} static bytes and a minimal request of {runnable:,} bytes together pass "
             "u64",
-            f"{base}/minimum_runnable_request_bytes",
+            f"{location}/minimum_runnable_request_bytes",
         )
         return
     ceiling = static + sum(
@@ -86,7 +87,7 @@ def check_bounds(
     if ceiling > U128_MAX:
         yield OVERFLOW.finding(
             f"the plan's ceilings add up to {ceiling:,}, more than u128 holds",
-            f"{base}/theoretical_ceiling_bytes",
+            f"{location}/theoretical_ceiling_bytes",
         )
     if usable <= 0:
         return
@@ -94,7 +95,7 @@ def check_bounds(
         yield STATIC_EXCEEDS.finding(
             f"the static rows take {static:,} bytes, {static - usable:,} more than the "
             f"{usable:,} usable ones",
-            f"{base}/static_bytes",
+            f"{location}/static_bytes",
         )
     elif static + runnable > usable:
         parts = ", ".join(
@@ -104,7 +105,7 @@ def check_bounds(
         yield EXCEEDS.finding(
             f"{static:,} static bytes and a minimal request of {runnable:,} ({parts}) need "
             f"{static + runnable - usable:,} bytes more than the {usable:,} usable ones",
-            f"{base}/minimum_runnable_request_bytes",
+            f"{location}/minimum_runnable_request_bytes",
         )
 
 

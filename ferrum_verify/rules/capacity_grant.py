@@ -57,7 +57,7 @@ ZERO_SEQUENCES = Rule(
 )
 
 
-def check_grant(plan: MemoryPlan | PlanningProblem, base: str) -> Iterator[Finding]:
+def check_grant(plan: MemoryPlan | PlanningProblem, location: str) -> Iterator[Finding]:
     """What a plan or problem says about device, policy and reserve, before any row."""
     device, policy, reserve = (
         plan.device_capacity_bytes,
@@ -65,21 +65,21 @@ def check_grant(plan: MemoryPlan | PlanningProblem, base: str) -> Iterator[Findi
         plan.reserve_bytes,
     )
     if device == 0:
-        yield ZERO_DEVICE.finding("the device has 0 bytes", f"{base}/device_capacity_bytes")
+        yield ZERO_DEVICE.finding("the device has 0 bytes", f"{location}/device_capacity_bytes")
     elif policy == 0:
-        yield ZERO_POLICY.finding("the policy grants 0 bytes", f"{base}/policy_capacity_bytes")
+        yield ZERO_POLICY.finding("the policy grants 0 bytes", f"{location}/policy_capacity_bytes")
     elif policy > device:
         yield POLICY_EXCEEDS_DEVICE.finding(
             f"the policy grants {policy:,} bytes, {policy - device:,} more than the device's "
             f"{device:,}",
-            f"{base}/policy_capacity_bytes",
+            f"{location}/policy_capacity_bytes",
         )
     if policy and reserve >= policy:
         yield RESERVE.finding(
             f"the reserve of {reserve:,} bytes leaves nothing of the policy's {policy:,}",
-            f"{base}/reserve_bytes",
+            f"{location}/reserve_bytes",
         )
     if plan.maximum_active_sequences == 0:
         yield ZERO_SEQUENCES.finding(
-            "the plan is for 0 active sequences", f"{base}/maximum_active_sequences"
+            "the plan is for 0 active sequences", f"{location}/maximum_active_sequences"
         )

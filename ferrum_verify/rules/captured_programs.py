@@ -116,7 +116,7 @@ PROGRAM_PASSES = Rule(
 
 
 def check_programs(
-    policy: ProgramPolicy, capacities: Mapping[str, Sequence[Capacity]], at: str
+    policy: ProgramPolicy, capacities: Mapping[str, Sequence[Capacity]], location: str
 ) -> Iterator[Finding]:
     """The rules of a program policy; ``capacities`` are those of each class's buckets."""
     passes = (policy.warmup_passes, policy.capture_passes, policy.replay_validation_passes)
@@ -125,17 +125,18 @@ def check_programs(
         yield PROGRAM_PASSES.finding(
             f"a {policy.catalog_lifetime} catalog has {passes[0]:,} warm-up, {passes[1]:,} "
             f"capture and {passes[2]:,} replay-validation passes",
-            at,
+            location,
         )
     programs = policy.programs
     if not 1 <= len(programs) <= 256:
         yield PROGRAM_COUNT.finding(
-            f"the program policy has {len(programs):,} programs, not 1 to 256", f"{at}/programs"
+            f"the program policy has {len(programs):,} programs, not 1 to 256",
+            f"{location}/programs",
         )
     keys = {_program_key(program) for program in programs}
     class_of: dict[tuple[int, tuple[int, ...]], str] = {}
     for index, program in enumerate(programs):
-        here = f"{at}/programs/{index}"
+        here = f"{location}/programs/{index}"
         if index and _program_key(programs[index - 1]) >= _program_key(program):
             yield PROGRAM_ORDER.finding(
                 f"{_describe(program)} does not ascend past the one before", here
@@ -180,7 +181,7 @@ PROGRAM_PREDECESSOR = Rule(
 
 
 def _check_shape(
-    program: CapturedProgram, keys: set[tuple[str, int, tuple[int, ...]]], at: str
+    program: CapturedProgram, keys: set[tuple[str, int, tuple[int, ...]]], location: str
 ) -> Iterator[Finding]:
     shape = program.shape
     if isinstance(shape, UniformDecode):
@@ -189,7 +190,7 @@ def _check_shape(
             yield PROGRAM_SHAPE.finding(
                 f"{_describe(program)} has a token capacity of {shape.token_capacity:,}, not the "
                 f"product {product:,}",
-                f"{at}/shape/token_capacity",
+                f"{location}/shape/token_capacity",
                 expected=product,
                 actual=shape.token_capacity,
             )
@@ -197,11 +198,12 @@ def _check_shape(
     end = shape.tokens_processed + shape.token_capacity
     if not shape.token_capacity or end > shape.total_prompt_tokens:
         yield PROGRAM_SHAPE.finding(
-            f"{_describe(program)} has no tokens, or ends past its prompt", f"{at}/shape"
+            f"{_describe(program)} has no tokens, or ends past its prompt", f"{location}/shape"
         )
     start = shape.tokens_processed
     predecessor = (program.class_id, 1, (0, start, shape.total_prompt_tokens))
     if start and predecessor not in keys:
         yield PROGRAM_PREDECESSOR.finding(
-            f"{_describe(program)} has no program that processes its first {start:,} tokens", at
+            f"{_describe(program)} has no program that processes its first {start:,} tokens",
+            location,
         )

@@ -169,18 +169,18 @@ UNKNOWN_OPERATION = Rule(
 )
 
 
-def _unknown_operation(node: PlanNode, operation: Operation | None, place: str) -> Finding:
+def _unknown_operation(node: PlanNode, operation: Operation | None, location: str) -> Finding:
     if operation is None:
         return UNKNOWN_OPERATION.finding(
             f"Node `{node.id}` runs `{node.operation_id}`, which is none of the catalog's "
             "operations.",
-            f"{place}/operation_id",
+            f"{location}/operation_id",
             actual=node.operation_id,
         )
     return UNKNOWN_OPERATION.finding(
         f"Node `{node.id}` runs version {version_text(node.operation_version)} of "
         f"`{node.operation_id}`, but the catalog has {version_text(operation.version)}.",
-        f"{place}/operation_version",
+        f"{location}/operation_version",
         expected=operation.version.to_wire(),
         actual=node.operation_version.to_wire(),
     )
@@ -211,7 +211,7 @@ VALUE_ALIGNMENT = Rule(
 )
 
 
-def _check_requirements(node: PlanNode, operation: Operation, place: str) -> Iterator[Finding]:
+def _check_requirements(node: PlanNode, operation: Operation, location: str) -> Iterator[Finding]:
     estimate, contract = node.provider_resources, operation.resources
     for part, workspace, requirement in (
         ("scratch", estimate.scratch, contract.scratch),
@@ -223,7 +223,7 @@ def _check_requirements(node: PlanNode, operation: Operation, place: str) -> Ite
             yield REQUIREMENT.finding(
                 f"The estimate of node `{node.id}` has {has} {part} workspace, which is "
                 f"{requirement} by `{operation.id}`.",
-                f"{place}/provider_resources/{part}",
+                f"{location}/provider_resources/{part}",
             )
     minimum = contract.minimum_value_alignment_bytes
     if estimate.value_alignment_bytes < minimum:
@@ -231,7 +231,7 @@ def _check_requirements(node: PlanNode, operation: Operation, place: str) -> Ite
             f"Provider `{estimate.provider_id}` aligns the values of node `{node.id}` to "
             f"{estimate.value_alignment_bytes:,} bytes, but `{operation.id}` requires at least "
             f"{minimum:,}.",
-            f"{place}/provider_resources/value_alignment_bytes",
+            f"{location}/provider_resources/value_alignment_bytes",
             expected=minimum,
             actual=estimate.value_alignment_bytes,
         )

@@ -25,7 +25,7 @@ READ_BEFORE_WRITE = Rule(
 )
 
 
-def check(nodes: Sequence[PlanNode], order: HappensBefore, place: str) -> Iterator[Finding]:
+def check(nodes: Sequence[PlanNode], order: HappensBefore, location: str) -> Iterator[Finding]:
     """Findings of the data flow between the nodes that stand at the pointer ``place``.
 
     Says nothing where the dependencies give no order, as other graph rules then report.
@@ -50,7 +50,7 @@ def check(nodes: Sequence[PlanNode], order: HappensBefore, place: str) -> Iterat
             yield READ_BEFORE_WRITE.finding(
                 f"Node `{node.id}` reads `{binding.value_id}`, which `{writer}` writes, but does "
                 f"not wait for it{later}.",
-                f"{place}/{index}/values/{position}",
+                f"{location}/{index}/values/{position}",
                 actual=list(node.dependencies),
                 about=(node.id, writer, binding.value_id),
             )

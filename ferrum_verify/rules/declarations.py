@@ -51,22 +51,22 @@ DUPLICATE_PROVIDER = Rule(
 )
 
 
-def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
+def check(catalog: CapabilityCatalog, location: str) -> Iterator[Finding]:
     """Findings of a catalog's own declarations; it stands at the pointer ``place``."""
     for index, profile in enumerate(catalog.device.dynamic_storage_profiles):
         if (fault := profile_fault(profile)) is not None:
             yield ILLEGAL_PROFILE.finding(
                 f"Device `{catalog.device.id}` offers {fault}.",
-                pointer(place, "device", "dynamic_storage_profiles", index),
+                pointer(location, "device", "dynamic_storage_profiles", index),
                 actual=profile.to_wire(),
             )
     for operation_id, operation in catalog.operations.items():
         yield from _check_operation(
-            operation_id, operation, pointer(place, "operations", operation_id)
+            operation_id, operation, pointer(location, "operations", operation_id)
         )
     offered = offers(catalog)
     for operation_id, providers in catalog.providers.items():
-        where = pointer(place, "providers", operation_id)
+        where = pointer(location, "providers", operation_id)
         known = catalog.operations.get(operation_id)
         if known is None:
             yield UNKNOWN_OPERATION.finding(
@@ -90,7 +90,7 @@ def check(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
                 "Engine provider",
                 engine.provider_id,
                 provider_id,
-                pointer(place, "engine_providers", provider_id, "provider_id"),
+                pointer(location, "engine_providers", provider_id, "provider_id"),
             )
 
 
@@ -117,15 +117,15 @@ ALIAS_TARGET = Rule(
 )
 
 
-def _check_operation(operation_id: str, operation: Operation, place: str) -> Iterator[Finding]:
+def _check_operation(operation_id: str, operation: Operation, location: str) -> Iterator[Finding]:
     if operation.id != operation_id:
-        yield _misplaced("Operation", operation.id, operation_id, f"{place}/id")
+        yield _misplaced("Operation", operation.id, operation_id, f"{location}/id")
     alignment = operation.resources.minimum_value_alignment_bytes
     if not is_power_of_two(alignment):
         yield OPERATION_ALIGNMENT.finding(
             f"Operation `{operation_id}` wants values aligned to at least {alignment:,} bytes, "
             "which is no power of two.",
-            f"{place}/resources/minimum_value_alignment_bytes",
+            f"{location}/resources/minimum_value_alignment_bytes",
             actual=alignment,
         )
     for ordinal, output in enumerate(operation.outputs):
@@ -134,11 +134,11 @@ def _check_operation(operation_id: str, operation: Operation, place: str) -> Ite
             yield ALIAS_TARGET.finding(
                 f"Output {ordinal} of operation `{operation_id}` aliases input "
                 f"{policy.tensor_index}, but the operation has {len(operation.inputs)} inputs.",
-                f"{place}/outputs/{ordinal}/alias",
+                f"{location}/outputs/{ordinal}/alias",
             )
 
 
-def _misplaced(what: str, own: str, key: str, where: str) -> Finding:
+def _misplaced(what: str, own: str, key: str, location: str) -> Finding:
     return MISPLACED.finding(
-        f"{what} `{own}` stands under the id `{key}`.", where, expected=key, actual=own
+        f"{what} `{own}` stands under the id `{key}`.", location, expected=key, actual=own
     )

@@ -6,12 +6,16 @@ import itertools
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.pools import descriptor_pool_id
+from ferrum_verify.documents.primitives import U32_MAX
 from ferrum_verify.findings import Example, Finding, Rule, Swap
-from ferrum_verify.rules.descriptor_rows import VALIDATE
+from ferrum_verify.findings.wording import plural
+from ferrum_verify.rules.descriptor_rows import SIZES, VALIDATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ferrum_verify.documents.memory_plan import MemoryPlan
+    from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.expected import Expected
 
 NOT_CANONICAL = Rule(
@@ -80,3 +84,75 @@ def check(facts: Expected) -> Iterator[Finding]:
                 expected=descriptor_pool_id(row),
                 actual=row.pool_id,
             )
+    yield from _check_instances(facts, at)
+
+
+TOO_FEW = Rule(
+    id="descriptor.too-few-instances",
+    summary="A row of each sequence or request has an instance for every active sequence, and a "
+    "Step or invocation row one for every lane that can run.",
+    why="Where a batch has more sequences than a row has instances, two of them get the same "
+    "bytes, or one gets none.",
+    fix="Give the row `maximum_active_sequences` instances, or admit fewer sequences.",
+    source=SIZES,
+    judgment="safety",
+    example=Example(
+        "bundle",
+        {"/plan/payload/memory/dynamic_descriptors/5/theoretical_maximum_instances": 1},
+        also=("pool.ceiling",),
+    ),
+)
+
+
+def _check_instances(facts: Expected, location: str) -> Iterator[Finding]:
+    for lifetimes in (("sequence", "request"), ("step", "invocation")):
+        needed = instances_needed(facts.subject, facts.memory, lifetimes[0])
+        own = [
+            (index, row)
+            for index, row in enumerate(facts.memory.dynamic_descriptors)
+            if row.lifetime in lifetimes
+            # Of a workspace in a full plan the contract says how many instances it has.
+            and (facts.subject.plan_nodes is None or row.kind == "value")
+        ]
+        few = [
+            (index, row)
+            for index, row in own
+            if 0 < row.theoretical_maximum_instances < needed <= U32_MAX
+        ]
+        counts = {row.theoretical_maximum_instances for _, row in few}
+        what = "sequences" if lifetimes[0] == "sequence" else "lanes"
+        if len(few) > 1 and len(few) == len(own) and len(counts) == 1:
+            count = counts.pop()
+            yield TOO_FEW.finding(
+                f"the plan runs up to {needed:,} {what} at once, but all {len(few):,} dynamic "
+                f"resources of lifetimes {' and '.join(lifetimes)} have "
+                f"{plural(count, 'instance')}",
+                f"{facts.subject.places.memory}/maximum_active_sequences",
+                expected=count,
+                actual=needed,
+            )
+            continue
+        for index, row in few:
+            count = row.theoretical_maximum_instances
+            yield TOO_FEW.finding(
+                f"dynamic resource `{row.base_resource_id}` of lifetime {row.lifetime} has "
+                f"{plural(count, 'instance')}, but the plan runs up to {needed:,} {what} at once",
+                f"{location}/{index}/theoretical_maximum_instances",
+                expected=needed,
+                actual=count,
+            )
+
+
+def instances_needed(subject: Subject, memory: MemoryPlan, lifetime: str) -> int:
+    """The fewest instances that a row of a lifetime can have.
+
+    Each lane in flight has a sequence, so no more lanes run than sequences are active. Where the
+    plan departs from its policy in the sequences, the fewer count here: that is one fault.
+    """
+    active = memory.maximum_active_sequences
+    if subject.policy is not None:
+        active = min(active, subject.policy.memory.maximum_active_sequences)
+    if lifetime in ("sequence", "request"):
+        return active
+    reusable = memory.reusable_execution
+    return 0 if reusable is None else min(active, reusable.maximum_reusable_lanes)

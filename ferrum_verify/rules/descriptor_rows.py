@@ -53,7 +53,7 @@ ILLEGAL_PROFILE = Rule(
 
 
 def check_rows(
-    rows: Sequence[DynamicDescriptor | ProblemDescriptor], base: str
+    rows: Sequence[DynamicDescriptor | ProblemDescriptor], location: str
 ) -> Iterator[Finding]:
     """What every descriptor promises by itself, with or without its derived pool."""
     seen: set[str] = set()
@@ -63,7 +63,7 @@ def check_rows(
         if resource in seen:
             yield DUPLICATE.finding(
                 f"dynamic resource `{resource}` has a second descriptor",
-                f"{base}/{index}/base_resource_id",
+                f"{location}/{index}/base_resource_id",
             )
         seen.add(resource)
         alignment = row.alignment_bytes
@@ -78,16 +78,16 @@ def check_rows(
             and row.initialization == "none"
             and row.theoretical_maximum_instances > 0
         ):
-            yield from _check_contract(row, f"{base}/{index}")
+            yield from _check_contract(row, f"{location}/{index}")
         if fault := profile_fault(row.storage.profile):
             yield ILLEGAL_PROFILE.finding(
                 f"dynamic resource `{resource}` is stored in {fault}",
-                f"{base}/{index}/storage/profile",
+                f"{location}/{index}/storage/profile",
             )
             continue
         asked = Claim.of(row), row.theoretical_maximum_instances
         if is_power_of_two(alignment) and asked not in sound:
-            faults = list(_check_demand(row, f"{base}/{index}"))
+            faults = list(_check_demand(row, f"{location}/{index}"))
             if not faults:
                 sound.add(asked)
             yield from faults
@@ -138,25 +138,26 @@ ZERO_INITIALIZATION = Rule(
 )
 
 
-def _check_contract(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iterator[Finding]:
+def _check_contract(row: DynamicDescriptor | ProblemDescriptor, location: str) -> Iterator[Finding]:
     name = f"dynamic resource `{row.base_resource_id}`"
     if not is_power_of_two(row.alignment_bytes):
         yield ALIGNMENT.finding(
             f"{name} is aligned to {row.alignment_bytes:,}, which is no power of two",
-            f"{at}/alignment_bytes",
+            f"{location}/alignment_bytes",
         )
     if row.lifetime == "plan":
         yield PLAN_LIFETIME.finding(
-            f"{name} has the plan's lifetime, which only static rows have", f"{at}/lifetime"
+            f"{name} has the plan's lifetime, which only static rows have", f"{location}/lifetime"
         )
     if row.theoretical_maximum_instances == 0:
         yield ZERO_INSTANCES.finding(
-            f"{name} has 0 theoretical instances", f"{at}/theoretical_maximum_instances"
+            f"{name} has 0 theoretical instances", f"{location}/theoretical_maximum_instances"
         )
     if row.kind == "value":
         if row.usage == "weights":
             yield KIND_CONTRACT.finding(
-                f"{name} is a value with usage weights, which only static rows have", f"{at}/usage"
+                f"{name} is a value with usage weights, which only static rows have",
+                f"{location}/usage",
             )
     else:
         persistent = isinstance(row.kind, Persistent)
@@ -172,7 +173,7 @@ def _check_contract(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iter
             yield KIND_CONTRACT.finding(
                 f"{name} is the {row.kind.tag} workspace of `{row.kind.node_id}`, "
                 f"but has {' and '.join(wrong)}",
-                at,
+                location,
             )
     if row.initialization == "zero" and not (
         row.kind == "value" and row.usage == "state" and row.lifetime in ("sequence", "plan")
@@ -180,7 +181,7 @@ def _check_contract(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iter
         yield ZERO_INITIALIZATION.finding(
             f"{name} is zero-initialized, but it is no sequence state "
             f"(usage {row.usage}, lifetime {row.lifetime})",
-            f"{at}/initialization",
+            f"{location}/initialization",
         )
 
 
@@ -220,18 +221,18 @@ SIZE_OVERFLOW = Rule(
 )
 
 
-def _check_demand(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iterator[Finding]:
+def _check_demand(row: DynamicDescriptor | ProblemDescriptor, location: str) -> Iterator[Finding]:
     terms = row.demand.terms
     name = f"dynamic resource `{row.base_resource_id}`"
     if fault := demand_fault(terms):
-        yield ILLEGAL_DEMAND.finding(f"the demand of {name} {fault}", f"{at}/demand")
+        yield ILLEGAL_DEMAND.finding(f"the demand of {name} {fault}", f"{location}/demand")
         return
     served = terms.only("sequences")
     if served is not None and served.most != row.theoretical_maximum_instances:
         yield SEQUENCE_CEILING.finding(
             f"{name} serves at most {served.most:,} sequences, but has "
             f"{row.theoretical_maximum_instances:,} theoretical instances",
-            f"{at}/demand/actual_sequences/maximum_sequences",
+            f"{location}/demand/actual_sequences/maximum_sequences",
             expected=row.theoretical_maximum_instances,
             actual=served.most,
         )
@@ -242,7 +243,7 @@ def _check_demand(row: DynamicDescriptor | ProblemDescriptor, at: str) -> Iterat
     except SizeError as error:
         yield SIZE_OVERFLOW.finding(
             f"the size of {name} {error} at its maximal shape ({describe(shape)})",
-            f"{at}/demand",
+            f"{location}/demand",
         )
 
 

@@ -44,15 +44,15 @@ SCOPE = Rule(
 )
 
 
-def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
+def check_node(node: PlanNode, location: str) -> Iterator[Finding]:
     """Findings of the estimate of one node that stands at the pointer ``place``."""
     estimate = node.provider_resources
-    place += "/provider_resources"
+    location += "/provider_resources"
     if estimate.provider_id != node.selection.selected_provider:
         yield OTHER_PROVIDER.finding(
             f"Node `{node.id}` runs on `{node.selection.selected_provider}`, but its estimate is "
             f"that of `{estimate.provider_id}`.",
-            f"{place}/provider_id",
+            f"{location}/provider_id",
             expected=node.selection.selected_provider,
             actual=estimate.provider_id,
         )
@@ -60,7 +60,7 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
         yield ESTIMATE_ALIGNMENT.finding(
             f"Provider `{estimate.provider_id}` wants the values of node `{node.id}` aligned to "
             f"{estimate.value_alignment_bytes:,} bytes, which is no power of two.",
-            f"{place}/value_alignment_bytes",
+            f"{location}/value_alignment_bytes",
             actual=estimate.value_alignment_bytes,
         )
     for part, workspace in parts(node):
@@ -70,14 +70,14 @@ def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
             yield ESTIMATE_ALIGNMENT.finding(
                 f"Provider `{estimate.provider_id}` wants the {part} workspace of node `{node.id}` "
                 f"aligned to {workspace.alignment_bytes:,} bytes, which is no power of two.",
-                f"{place}/{part}/alignment_bytes",
+                f"{location}/{part}/alignment_bytes",
                 actual=workspace.alignment_bytes,
             )
         if (workspace.scope == "invocation") != (part != "persistent"):
             yield SCOPE.finding(
                 f"Provider `{estimate.provider_id}` asks for a {part} workspace of node "
                 f"`{node.id}` with scope {workspace.scope}.",
-                f"{place}/{part}/scope",
+                f"{location}/{part}/scope",
                 actual=workspace.scope,
             )
 

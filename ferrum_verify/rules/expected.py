@@ -259,15 +259,12 @@ class Expected:
         if not (shape.sequences and shape.tokens and shape.pages):
             return budgets
         for group, members in self.groups.items():
-            if not self.sound(members):
-                continue
             live = [each for each in members if each.lifetime in ("step", "invocation")]
-            try:
-                bytes_of = bytes_at(live, shape)
-            except SizeError:
-                budgets[group] = _first_undefined(live, shape)
-                continue
-            budgets[group] = self._pool_budgets(group, bytes_of)
+            sound = [each for each in live if each.base_resource_id not in self.faulty]
+            if undefined := _undefined(sound, shape):
+                budgets[group] = undefined
+            elif self.sound(members):
+                budgets[group] = self._pool_budgets(group, bytes_at(live, shape))
         return budgets
 
     def _pool_budgets(self, group: str, bytes_of: dict[str, int]) -> list[tuple[int, int]]:
@@ -297,16 +294,19 @@ class Expected:
 
     @cached_property
     def slot_safety(self) -> dict[tuple[str, int], SlotSafety]:
-        """The safety of every stated slot of several known, used members, by pool and index."""
+        """The safety of every stated slot of several used members, by pool and index.
+
+        A slot or row that is at fault otherwise shares bytes all the same, so it is judged too.
+        """
         if self.order is None:
             return {}
         judged: dict[tuple[str, int], SlotSafety] = {}
         for group, (_, pool) in self.pools.items():
             for index, slot in enumerate(pool.step_resource_slots):
-                if len(slot.resource_ids) > 1:
-                    safety = slot_safety(slot.resource_ids, self.order)
-                    if safety is not None:
-                        judged[group, index] = safety
+                used = [r for r in dict.fromkeys(slot.resource_ids) if self.order.users.get(r)]
+                safety = slot_safety(used, self.order) if len(used) > 1 else None
+                if safety is not None:
+                    judged[group, index] = safety
         return judged
 
     @cached_property
@@ -337,10 +337,16 @@ class Expected:
         return self.faulty.isdisjoint(member.base_resource_id for member in members)
 
 
-def _first_undefined(members: list[DynamicDescriptor], shape: Shape) -> str:
-    for member in members:
-        try:
-            request_bytes(member, shape)
-        except SizeError as error:
-            return f"the size of `{member.base_resource_id}` {error}"
-    raise AssertionError("every member has a size")
+def _undefined(members: list[DynamicDescriptor], shape: Shape) -> str:
+    """Which members have no size at the shape, and why; empty where all have one."""
+    try:
+        bytes_at(members, shape)
+    except SizeError:
+        reasons = []
+        for member in members:
+            try:
+                request_bytes(member, shape)
+            except SizeError as error:
+                reasons.append(f"the size of `{member.base_resource_id}` {error}")
+        return "; ".join(reasons)
+    return ""

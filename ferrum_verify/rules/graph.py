@@ -84,7 +84,7 @@ UNKNOWN_DEPENDENCY = Rule(
 
 
 def _check_dependencies(
-    nodes: Sequence[FragmentNode | PlanNode], order: HappensBefore, at: str
+    nodes: Sequence[FragmentNode | PlanNode], order: HappensBefore, location: str
 ) -> Generator[Finding, None, list[tuple[int, str]]]:
     late: list[tuple[int, str]] = []
     for index, node in enumerate(nodes):
@@ -93,7 +93,7 @@ def _check_dependencies(
             if earlier is None:
                 yield UNKNOWN_DEPENDENCY.finding(
                     f"`{node.id}` waits for `{dependency}`, which is no node of the plan",
-                    f"{at}/{index}/dependencies/{place}",
+                    f"{location}/{index}/dependencies/{place}",
                 )
             elif earlier >= index:
                 late.append((index, dependency))
@@ -123,21 +123,23 @@ def _check_late(
     nodes: Sequence[FragmentNode | PlanNode],
     order: HappensBefore,
     late: Sequence[tuple[int, str]],
-    at: str,
+    location: str,
 ) -> Iterator[Finding]:
     loops = order.loops()
     on_loop = {node for loop in loops for node in loop}
     for loop in loops:
         path = " → ".join(f"`{node}`" for node in (*loop, loop[0]))
         first = order.position[loop[0]]
-        yield CYCLE.finding(f"each waits for the one before: {path}", f"{at}/{first}/dependencies")
+        yield CYCLE.finding(
+            f"each waits for the one before: {path}", f"{location}/{first}/dependencies"
+        )
     for index, dependency in late:
         node = nodes[index]
         if not (node.id in on_loop and dependency in on_loop):
             yield LATER_DEPENDENCY.finding(
                 f"`{node.id}` is node {index}, but waits for `{dependency}`, which is node "
                 f"{order.position[dependency]}",
-                f"{at}/{index}/dependencies",
+                f"{location}/{index}/dependencies",
             )
 
 
@@ -171,7 +173,7 @@ UNKNOWN_RESOURCE = Rule(
 def _check_lists(
     nodes: Sequence[FragmentNode | PlanNode],
     known: frozenset[str] | None,
-    at: str,
+    location: str,
     *,
     in_any_order: bool,
 ) -> Iterator[Finding]:
@@ -182,18 +184,18 @@ def _check_lists(
         resources = node.resources
         if not proper(resources):
             yield RESOURCES_NOT_CANONICAL.finding(
-                f"the resources of `{node.id}` {told}", f"{at}/{index}/resources"
+                f"the resources of `{node.id}` {told}", f"{location}/{index}/resources"
             )
         if known is not None and not known.issuperset(resources):
             for place, resource in enumerate(resources):
                 if resource not in known:
                     yield UNKNOWN_RESOURCE.finding(
                         f"`{node.id}` lists `{resource}`, which has no row in the memory plan",
-                        f"{at}/{index}/resources/{place}",
+                        f"{location}/{index}/resources/{place}",
                     )
         if not proper(node.dependencies):
             yield DEPENDENCIES_NOT_CANONICAL.finding(
-                f"the dependencies of `{node.id}` {told}", f"{at}/{index}/dependencies"
+                f"the dependencies of `{node.id}` {told}", f"{location}/{index}/dependencies"
             )
 
 

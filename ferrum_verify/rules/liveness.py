@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import (
         DynamicPool,
     )
+    from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.rules.expected import Expected
 
 ROWS = "docs/format.md, «Pools»; seed 000, `validate_pool_liveness_rows`"
@@ -31,7 +32,8 @@ def check(facts: Expected) -> Iterator[Finding]:
         broken = list(_check_rows(facts, group, pool, f"{at}/{index}"))
         yield from broken
         yield from _check_peak(facts, group, pool, f"{at}/{index}")
-        yield from _check_order(facts, group, pool, f"{at}/{index}", bool(broken))
+        yield from _check_derived(facts, group, pool, f"{at}/{index}", bool(broken))
+        yield from _check_order(facts, pool, f"{at}/{index}")
     yield from check_summary(facts)
 
 
@@ -86,7 +88,7 @@ UNCOVERED = Rule(
 )
 
 
-def _check_rows(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_rows(facts: Expected, group: str, pool: DynamicPool, location: str) -> Iterator[Finding]:
     name = f"pool `{short_pool(pool.pool_id)}`"
     members = {
         member.base_resource_id for member in facts.groups[group] if member.lifetime == "invocation"
@@ -96,17 +98,17 @@ def _check_rows(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iter
     if sound and (mode == "no_invocation_resources") == bool(members):
         yield MODE_MEMBERS.finding(
             f"{name} has {len(members):,} invocation resources, but mode {mode}",
-            f"{at}/invocation_liveness_mode",
+            f"{location}/invocation_liveness_mode",
         )
     if not members and not rows:
         return
     if any(left.node_id >= right.node_id for left, right in itertools.pairwise(rows)):
         yield NOT_CANONICAL.finding(
-            f"the liveness rows of {name} do not ascend by node", f"{at}/invocation_liveness"
+            f"the liveness rows of {name} do not ascend by node", f"{location}/invocation_liveness"
         )
     covered: set[str] = set()
     for index, row in enumerate(rows):
-        here = f"{at}/invocation_liveness/{index}/resource_ids"
+        here = f"{location}/invocation_liveness/{index}/resource_ids"
         ids = row.resource_ids
         if not ids or any(left >= right for left, right in itertools.pairwise(ids)):
             yield NOT_CANONICAL.finding(
@@ -138,7 +140,7 @@ PEAK = Rule(
 )
 
 
-def _check_peak(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_peak(facts: Expected, group: str, pool: DynamicPool, location: str) -> Iterator[Finding]:
     rows = pool.invocation_liveness
     if any(resource not in facts.minimum for row in rows for resource in row.resource_ids):
         return
@@ -151,13 +153,13 @@ def _check_peak(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iter
         yield OVERFLOW.finding(
             f"the liveness rows of pool `{short_pool(pool.pool_id)}` add up to {expected:,} bytes, "
             "more than u64 holds",
-            f"{at}/minimum_invocation_peak_bytes",
+            f"{location}/minimum_invocation_peak_bytes",
         )
     elif pool.minimum_invocation_peak_bytes not in accepted:
         yield PEAK.finding(
             f"pool `{short_pool(pool.pool_id)}` has an invocation peak of "
             f"{pool.minimum_invocation_peak_bytes:,} bytes, but its rows need {expected:,}",
-            f"{at}/minimum_invocation_peak_bytes",
+            f"{location}/minimum_invocation_peak_bytes",
             expected=expected,
             actual=pool.minimum_invocation_peak_bytes,
             about=(pool.pool_id,),
@@ -195,6 +197,52 @@ MODE_NOT_DERIVED = Rule(
         "fragment", {"/memory/dynamic_pools/3/invocation_liveness_mode": "conservative_concurrent"}
     ),
 )
+
+
+def _check_derived(
+    facts: Expected, group: str, pool: DynamicPool, location: str, broken: bool
+) -> Iterator[Finding]:
+    if facts.order is None or facts.structure is None or broken:
+        return
+    if not facts.sound(facts.groups[group]):
+        return
+    name = f"pool `{short_pool(pool.pool_id)}`"
+    derived = facts.structure[group].liveness
+    stated, wanted = as_rows(pool.invocation_liveness), as_rows(derived.rows)
+    mode = pool.invocation_liveness_mode
+    accepted: set[str] = {derived.mode}
+    has_binding = any(
+        getattr(member.kind, "tag", "") == "binding" for member in facts.groups[group]
+    )
+    if stated != wanted:
+        ours = sorted(set(wanted) - set(stated))
+        theirs = sorted(set(stated) - set(wanted))
+        nodes = ", ".join(f"`{node}`" for node in sorted({row[0] for row in (*ours, *theirs)})[:4])
+        yield ROWS_NOT_DERIVED.finding(
+            f"the liveness rows of {name} differ from what the nodes list, at {nodes}",
+            f"{location}/invocation_liveness",
+            expected=[{"node_id": node, "resource_ids": list(ids)} for node, ids in ours],
+            actual=[{"node_id": node, "resource_ids": list(ids)} for node, ids in theirs],
+        )
+        # A mode that follows from wrong rows is no second fault.
+        is_apart = not has_binding and not _overlapping(facts.order, pool)
+        accepted.add("total_order_reuse" if is_apart else "conservative_concurrent")
+    if mode not in accepted:
+        reason = (
+            "it has program bindings"
+            if has_binding
+            else "its nodes are totally ordered"
+            if derived.mode == "total_order_reuse"
+            else "its nodes are not totally ordered"
+        )
+        yield MODE_NOT_DERIVED.finding(
+            f"{name} has mode {mode}, but {reason}, so the engine derives {derived.mode}",
+            f"{location}/invocation_liveness_mode",
+            expected=derived.mode,
+            actual=mode,
+        )
+
+
 ROWS_OVERLAP = Rule(
     id="liveness.rows-overlap",
     summary="Rows that reuse one extent are never live together.",
@@ -208,55 +256,35 @@ ROWS_OVERLAP = Rule(
             "/nodes/5/dependencies": ["node/embed"],
             "/nodes/4/dependencies": ["node/attention", "node/key"],
         },
-        also=("liveness.mode-not-derived",),
+        also=("liveness.mode-not-derived", "graph.race"),
     ),
 )
 
 
-def _check_order(
-    facts: Expected, group: str, pool: DynamicPool, at: str, broken: bool
-) -> Iterator[Finding]:
-    if facts.order is None or facts.structure is None or broken:
+def _check_order(facts: Expected, pool: DynamicPool, location: str) -> Iterator[Finding]:
+    """Whether rows that reuse one extent are live together, derived or not."""
+    if facts.order is None or facts.execution == "in-order":
         return
-    if not facts.sound(facts.groups[group]):
-        return
-    order = facts.order
-    name = f"pool `{short_pool(pool.pool_id)}`"
-    derived = facts.structure[group].liveness
-    stated, wanted = as_rows(pool.invocation_liveness), as_rows(derived.rows)
-    if stated != wanted:
-        ours = sorted(set(wanted) - set(stated))
-        theirs = sorted(set(stated) - set(wanted))
-        nodes = ", ".join(f"`{node}`" for node in sorted({row[0] for row in (*ours, *theirs)})[:4])
-        yield ROWS_NOT_DERIVED.finding(
-            f"the liveness rows of {name} differ from what the nodes list, at {nodes}",
-            f"{at}/invocation_liveness",
-            expected=[{"node_id": node, "resource_ids": list(ids)} for node, ids in ours],
-            actual=[{"node_id": node, "resource_ids": list(ids)} for node, ids in theirs],
-        )
-        return
-    mode = pool.invocation_liveness_mode
-    if mode != derived.mode:
-        reason = (
-            "it has program bindings"
-            if any(getattr(member.kind, "tag", "") == "binding" for member in facts.groups[group])
-            else "its nodes are totally ordered"
-            if derived.mode == "total_order_reuse"
-            else "its nodes are not totally ordered"
-        )
-        yield MODE_NOT_DERIVED.finding(
-            f"{name} has mode {mode}, but {reason}, so the engine derives {derived.mode}",
-            f"{at}/invocation_liveness_mode",
-            expected=derived.mode,
-            actual=mode,
-        )
-    if mode == "total_order_reuse" and facts.execution != "in-order":
-        rows = sorted(pool.invocation_liveness, key=lambda row: order.position[row.node_id])
-        for left, right in itertools.pairwise(rows):
-            if not order.precedes(order.position[left.node_id], order.position[right.node_id]):
-                yield ROWS_OVERLAP.finding(
-                    f"{name} reuses one extent for `{left.node_id}` and `{right.node_id}`, but "
-                    "neither happens before the other",
-                    f"{at}/invocation_liveness",
-                    about=(left.node_id, right.node_id),
-                )
+    if pool.invocation_liveness_mode == "total_order_reuse":
+        for left, right in _overlapping(facts.order, pool):
+            yield ROWS_OVERLAP.finding(
+                f"pool `{short_pool(pool.pool_id)}` reuses one extent for `{left}` and `{right}`, "
+                "but neither happens before the other",
+                f"{location}/invocation_liveness",
+                about=(left, right),
+            )
+
+
+def _overlapping(order: HappensBefore, pool: DynamicPool) -> list[tuple[str, str]]:
+    """Neighbours in plan order of which neither happens before the other."""
+    position = order.position
+    rows = {
+        row.node_id
+        for row in pool.invocation_liveness
+        if row.node_id in position and row.resource_ids
+    }
+    return [
+        (left, right)
+        for left, right in itertools.pairwise(sorted(rows, key=position.__getitem__))
+        if not order.precedes(position[left], position[right])
+    ]

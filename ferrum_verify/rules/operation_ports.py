@@ -98,7 +98,7 @@ PORT = Rule(
 )
 
 
-def check_node(node: PlanNode, accepted: AcceptedPorts, place: str) -> Iterator[Finding]:
+def check_node(node: PlanNode, accepted: AcceptedPorts, location: str) -> Iterator[Finding]:
     """Findings of the ports of one node that stands at the pointer ``place``."""
     ports, operation = accepted.ports, accepted.operation
     bound = {(binding.role, binding.ordinal) for binding in node.values}
@@ -110,7 +110,7 @@ def check_node(node: PlanNode, accepted: AcceptedPorts, place: str) -> Iterator[
         yield PORTS.finding(
             f"Node `{node.id}` binds {', '.join([*missing, *extra])}, but `{operation.id}` has "
             f"{len(operation.inputs)} inputs and {len(operation.outputs)} outputs.",
-            f"{place}/values",
+            f"{location}/values",
         )
     for index, binding in enumerate(node.values):
         port = ports.get((binding.role, binding.ordinal))
@@ -119,7 +119,7 @@ def check_node(node: PlanNode, accepted: AcceptedPorts, place: str) -> Iterator[
                 f"Node `{node.id}` binds `{binding.value_id}` to {binding.role} "
                 f"{binding.ordinal} of "
                 f"`{operation.id}`, but {' and '.join(_differences(binding, port))}.",
-                f"{place}/values/{index}",
+                f"{location}/values/{index}",
             )
 
 

@@ -101,7 +101,7 @@ WORKSPACES_DIFFER = Rule(
 
 
 def _check_resources(
-    nodes: Sequence[PlanNode], rows: ResourceRows | None, place: str
+    nodes: Sequence[PlanNode], rows: ResourceRows | None, location: str
 ) -> Iterator[Finding]:
     used: set[str] = set()
     orphaned: set[tuple[str, str]] = set()
@@ -118,7 +118,7 @@ def _check_resources(
                 derived.add(resource)
             if estimated == (resource is not None):
                 continue
-            where = f"{place}/{index}/{part}_resource"
+            where = f"{location}/{index}/{part}_resource"
             provider = node.provider_resources.provider_id
             if estimated:
                 orphaned.add((part, node.id))
@@ -139,7 +139,7 @@ def _check_resources(
         used |= listed
         if listed != derived:
             extra = _without_explained(node, listed - derived, rows, orphaned)
-            yield from _differ(node, listed, derived, extra, f"{place}/{index}/resources")
+            yield from _differ(node, listed, derived, extra, f"{location}/{index}/resources")
     if rows is not None:
         yield from _unreferenced(rows, used, orphaned)
 
@@ -183,7 +183,7 @@ RESOURCES_DIFFER = Rule(
 
 
 def _differ(
-    node: PlanNode, listed: set[str], derived: set[str], extra: list[str], where: str
+    node: PlanNode, listed: set[str], derived: set[str], extra: list[str], location: str
 ) -> Iterator[Finding]:
     missing = sorted(derived - listed)
     said = []
@@ -194,7 +194,7 @@ def _differ(
     if said:
         yield RESOURCES_DIFFER.finding(
             f"The resources of node `{node.id}` {' and '.join(said)}.",
-            where,
+            location,
             expected=sorted(derived),
             actual=list(node.resources),
         )

@@ -143,25 +143,25 @@ DUPLICATE_PROFILE = Rule(
 )
 
 
-def _check_order(policy: RuntimePolicy, place: str) -> Iterator[Finding]:
+def _check_order(policy: RuntimePolicy, location: str) -> Iterator[Finding]:
     seen = set()
     for index, profile in enumerate(policy.memory.dynamic_storage_profile_order):
         if profile.blocks in seen:
             yield DUPLICATE_PROFILE.finding(
                 f"Policy `{policy.policy_id}` names {describe_profile(profile)} twice.",
-                pointer(place, "memory", "dynamic_storage_profile_order", index),
+                pointer(location, "memory", "dynamic_storage_profile_order", index),
                 actual=profile.to_wire(),
             )
         seen.add(profile.blocks)
 
 
 def _check_reusable(
-    stated: PolicyReusableExecution | ReusableExecution | None, place: str
+    stated: PolicyReusableExecution | ReusableExecution | None, location: str
 ) -> Iterator[Finding]:
     """The rules that hold wherever reusable execution is stated, in any order of its buckets."""
     if stated is None:
         return
-    at = pointer(place, "reusable_execution")
+    at = pointer(location, "reusable_execution")
     specs = [each.bucket if isinstance(each, ResolvedBucket) else each for each in stated.buckets]
     yield from reusable.check_policy(
         stated.maximum_reusable_lanes,

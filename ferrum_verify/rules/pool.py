@@ -113,13 +113,15 @@ MEMBERS = Rule(
 )
 
 
-def _check_identity(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def _check_identity(
+    facts: Expected, group: str, pool: DynamicPool, location: str
+) -> Iterator[Finding]:
     members = facts.groups[group]
     name = f"pool `{short_pool(pool.pool_id)}`"
     if pool.pool_id != group:
         yield IDENTITY.finding(
             f"{name} has another id than its compatibility gives",
-            f"{at}/pool_id",
+            f"{location}/pool_id",
             expected=group,
             actual=pool.pool_id,
         )
@@ -133,7 +135,7 @@ def _check_identity(facts: Expected, group: str, pool: DynamicPool, at: str) -> 
         ]
         yield COMPATIBILITY.finding(
             f"{name} differs from its members in {' and '.join(marked(wrong))}",
-            f"{at}/compatibility",
+            f"{location}/compatibility",
             expected=wanted.to_wire(),
             actual=key.to_wire(),
         )
@@ -145,7 +147,7 @@ def _check_identity(facts: Expected, group: str, pool: DynamicPool, at: str) -> 
         parts += [f"lists `{resource}`, which does not belong to it" for resource in extra]
         yield MEMBERS.finding(
             f"{name} {' and '.join(parts) or 'does not list its members once and ascending'}",
-            f"{at}/resource_ids",
+            f"{location}/resource_ids",
             expected=list(ids),
             actual=list(pool.resource_ids),
         )

@@ -68,11 +68,11 @@ MINIMUM_EXCEEDS = Rule(
 )
 
 
-def _exceeds(name: str, needed: int, ceiling: int, at: str) -> Finding:
+def _exceeds(name: str, needed: int, ceiling: int, location: str) -> Finding:
     return MINIMUM_EXCEEDS.finding(
         f"{name} must keep {needed:,} bytes resident, but its members can hold only "
         f"{ceiling:,} at once",
-        at,
+        location,
     )
 
 
@@ -105,7 +105,9 @@ CEILING = Rule(
 )
 
 
-def check_totals(facts: Expected, group: str, pool: DynamicPool, at: str) -> Iterator[Finding]:
+def check_totals(
+    facts: Expected, group: str, pool: DynamicPool, location: str
+) -> Iterator[Finding]:
     """Whether each total of the pool, in bytes, follows from its members; those of slots and rows
     are for their own rules.
     """
@@ -124,13 +126,13 @@ def check_totals(facts: Expected, group: str, pool: DynamicPool, at: str) -> Ite
                 yield OVERFLOW.finding(
                     f"the {lifetime} members of {name} add up to {expected:,} bytes, more than "
                     "u64 holds",
-                    f"{at}/minimum_{lifetime}_bytes",
+                    f"{location}/minimum_{lifetime}_bytes",
                 )
             elif actual != expected:
                 yield rule.finding(
                     f"{name} has a {lifetime} minimum of {actual:,} bytes, but its {lifetime} "
                     f"members need {expected:,}",
-                    f"{at}/minimum_{lifetime}_bytes",
+                    f"{location}/minimum_{lifetime}_bytes",
                     expected=expected,
                     actual=actual,
                 )
@@ -139,13 +141,13 @@ def check_totals(facts: Expected, group: str, pool: DynamicPool, at: str) -> Ite
             yield CEILING.finding(
                 f"{name} has a theoretical ceiling of {pool.theoretical_ceiling_bytes:,} bytes, "
                 f"but its members' add up to {ceiling:,}",
-                f"{at}/theoretical_ceiling_bytes",
+                f"{location}/theoretical_ceiling_bytes",
                 expected=str(ceiling),
                 actual=str(pool.theoretical_ceiling_bytes),
                 about=(pool.pool_id,),
             )
-    yield from _check_reusable_ceiling(facts, group, pool, at)
-    yield from _check_provisioning(facts, group, pool, derived, ceiling, at=at)
+    yield from _check_reusable_ceiling(facts, group, pool, location)
+    yield from _check_provisioning(facts, group, pool, derived, ceiling, location=location)
 
 
 REUSABLE_CEILING = Rule(
@@ -160,7 +162,7 @@ REUSABLE_CEILING = Rule(
 
 
 def _check_reusable_ceiling(
-    facts: Expected, group: str, pool: DynamicPool, at: str
+    facts: Expected, group: str, pool: DynamicPool, location: str
 ) -> Iterator[Finding]:
     reusable = facts.memory.reusable_execution
     actual = pool.reusable_workspace_ceiling_bytes
@@ -175,7 +177,7 @@ def _check_reusable_ceiling(
         yield REUSABLE_CEILING.finding(
             f"pool `{short_pool(pool.pool_id)}` has a reusable workspace ceiling of {actual:,} "
             f"bytes, but the budgets of all buckets and lanes need {expected:,}",
-            f"{at}/reusable_workspace_ceiling_bytes",
+            f"{location}/reusable_workspace_ceiling_bytes",
             expected=expected,
             actual=actual,
             about=(pool.pool_id,),
@@ -213,7 +215,7 @@ def _check_provisioning(
     derived: DynamicPool | None,
     ceiling: int,
     *,
-    at: str,
+    location: str,
 ) -> Iterator[Finding]:
     name = f"pool `{short_pool(pool.pool_id)}`"
     stated = (
@@ -229,20 +231,20 @@ def _check_provisioning(
     if accepted[-1] > U64_MAX:
         yield OVERFLOW.finding(
             f"the four minima of {name} add up to {accepted[-1]:,} bytes, more than u64 holds",
-            f"{at}/provisioning/minimum_resident_bytes",
+            f"{location}/provisioning/minimum_resident_bytes",
         )
     elif minimum not in accepted:
         yield RESIDENT_MINIMUM.finding(
             f"{name} keeps {minimum:,} bytes resident, but its four minima add up to "
             f"{accepted[-1]:,}",
-            f"{at}/provisioning/minimum_resident_bytes",
+            f"{location}/provisioning/minimum_resident_bytes",
             expected=accepted[-1],
             actual=minimum,
         )
     # Where the plan and the engine differ in slots or rows, that is the fault, not this.
     needed = min(accepted)
     if needed > ceiling:
-        yield _exceeds(name, needed, ceiling, f"{at}/provisioning/minimum_resident_bytes")
+        yield _exceeds(name, needed, ceiling, f"{location}/provisioning/minimum_resident_bytes")
     actual = pool.provisioning.maximum_resident_bytes
     memory = facts.memory
     granted = [
@@ -263,7 +265,7 @@ def _check_provisioning(
         yield RESIDENT_MAXIMUM.finding(
             f"{name} may grow to {actual:,} bytes, but its ceilings and the memory left by static "
             f"rows allow {maxima[0]:,}",
-            f"{at}/provisioning/maximum_resident_bytes",
+            f"{location}/provisioning/maximum_resident_bytes",
             expected=maxima[0],
             actual=actual,
         )

@@ -16,25 +16,29 @@ if TYPE_CHECKING:
 _FORMAT = "docs/format.md, «Documents» (model program)"
 
 
-def check(program: ModelProgram, place: str, planned: Sequence[PlanNode] = ()) -> Iterator[Finding]:
+def check(
+    program: ModelProgram, location: str, planned: Sequence[PlanNode] = ()
+) -> Iterator[Finding]:
     """Findings of the names of a program that stands at the pointer ``place``.
 
     ``planned`` are the nodes of the plan beside it, if any. What a node reads there and not here
     is left to the rules of a plan against its program.
     """
     defined: dict[str, str] = {}
-    yield from _check_sources(program, place, defined)
-    yield from _check_nodes(program, place, defined)
-    yield from _check_returns(program.outputs, pointer(place, "outputs"))
-    yield from _check_reads(program, place, defined.keys(), planned)
+    yield from _check_sources(program, location, defined)
+    yield from _check_nodes(program, location, defined)
+    yield from _check_returns(program.outputs, pointer(location, "outputs"))
+    yield from _check_reads(program, location, defined.keys(), planned)
 
 
-def _check_sources(program: ModelProgram, place: str, defined: dict[str, str]) -> Iterator[Finding]:
+def _check_sources(
+    program: ModelProgram, location: str, defined: dict[str, str]
+) -> Iterator[Finding]:
     for index, value_id in enumerate(program.inputs):
-        yield from _define(defined, value_id, "an input", pointer(place, "inputs", index))
+        yield from _define(defined, value_id, "an input", pointer(location, "inputs", index))
     states: set[str] = set()
     for index, state in enumerate(program.states):
-        where = pointer(place, "states", index)
+        where = pointer(location, "states", index)
         if state.id in states:
             yield _twice("states", state.id, f"{where}/id")
             defined.setdefault(state.value_id, f"state `{state.id}`")
@@ -43,7 +47,7 @@ def _check_sources(program: ModelProgram, place: str, defined: dict[str, str]) -
         states.add(state.id)
     weights: set[str] = set()
     for index, weight in enumerate(program.weights):
-        where = pointer(place, "weights", index)
+        where = pointer(location, "weights", index)
         name = weight.weight_id
         if name in weights:
             yield _twice("weights", name, f"{where}/weight_id")
@@ -53,11 +57,13 @@ def _check_sources(program: ModelProgram, place: str, defined: dict[str, str]) -
         weights.add(name)
 
 
-def _check_nodes(program: ModelProgram, place: str, defined: dict[str, str]) -> Iterator[Finding]:
+def _check_nodes(
+    program: ModelProgram, location: str, defined: dict[str, str]
+) -> Iterator[Finding]:
     blocks: set[str] = set()
     nodes: set[str] = set()
     for index, block in enumerate(program.blocks):
-        where = pointer(place, "blocks", index)
+        where = pointer(location, "blocks", index)
         repeated = block.id in blocks
         blocks.add(block.id)
         if repeated:
@@ -87,7 +93,7 @@ UNKNOWN_VALUE = Rule(
 
 
 def _check_reads(
-    program: ModelProgram, place: str, defined: Set[str], planned: Sequence[PlanNode]
+    program: ModelProgram, location: str, defined: Set[str], planned: Sequence[PlanNode]
 ) -> Iterator[Finding]:
     explained = {
         binding.value_id
@@ -110,13 +116,13 @@ def _check_reads(
                 told.add(value_id)
                 yield UNKNOWN_VALUE.finding(
                     f"Node `{node.id}` of the program reads `{value_id}`, which nothing defines.",
-                    f"{place}/blocks/{index}/nodes/{position}/inputs/{ordinal}",
+                    f"{location}/blocks/{index}/nodes/{position}/inputs/{ordinal}",
                 )
     for index, value_id in enumerate(program.outputs):
         if value_id not in known and value_id not in told:
             yield UNKNOWN_VALUE.finding(
                 f"The program returns `{value_id}`, which nothing defines.",
-                pointer(place, "outputs", index),
+                pointer(location, "outputs", index),
             )
 
 
@@ -132,23 +138,27 @@ DUPLICATE = Rule(
 )
 
 
-def _define(defined: dict[str, str], value_id: str, by: str, where: str) -> Iterator[Finding]:
+def _define(defined: dict[str, str], value_id: str, by: str, location: str) -> Iterator[Finding]:
     before = defined.get(value_id)
     defined[value_id] = by
     if before is not None:
         said = f"{by} twice" if before == by else f"{before} and {by}"
         yield DUPLICATE.finding(
-            f"The value `{value_id}` of the program is {said}.", where, actual=value_id
+            f"The value `{value_id}` of the program is {said}.", location, actual=value_id
         )
 
 
-def _check_returns(outputs: Sequence[str], place: str) -> Iterator[Finding]:
+def _check_returns(outputs: Sequence[str], location: str) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, value_id in enumerate(outputs):
         if value_id in seen:
-            yield DUPLICATE.finding(f"The program returns `{value_id}` twice.", f"{place}/{index}")
+            yield DUPLICATE.finding(
+                f"The program returns `{value_id}` twice.", f"{location}/{index}"
+            )
         seen.add(value_id)
 
 
-def _twice(what: str, name: str, where: str) -> Finding:
-    return DUPLICATE.finding(f"Two {what} of the program are named `{name}`.", where, actual=name)
+def _twice(what: str, name: str, location: str) -> Finding:
+    return DUPLICATE.finding(
+        f"Two {what} of the program are named `{name}`.", location, actual=name
+    )

@@ -110,7 +110,7 @@ VALUES = Rule(
 )
 
 
-def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Finding]:
+def _check_node(node: PlanNode, source: ProgramNode, location: str) -> Iterator[Finding]:
     facts = []
     if node.operation_id != source.operation_id:
         facts.append(f"it runs `{node.operation_id}`, not `{source.operation_id}`")
@@ -129,7 +129,7 @@ def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Fin
         facts.append(fact)
     if facts:
         yield NODE.finding(
-            f"Node `{node.id}` is not as the program says: {'; '.join(facts)}.", place
+            f"Node `{node.id}` is not as the program says: {'; '.join(facts)}.", location
         )
     ports = bindings_by_port(node)
     bound = {port: binding.value_id for port, binding in ports.items()}
@@ -147,7 +147,7 @@ def _check_node(node: PlanNode, source: ProgramNode, place: str) -> Iterator[Fin
         yield VALUES.finding(
             f"Node `{node.id}` does not bind the values that the program says: "
             f"{'; '.join(differences)}.",
-            f"{place}/values",
+            f"{location}/values",
         )
 
 

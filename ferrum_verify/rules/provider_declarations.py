@@ -98,7 +98,7 @@ def check_provider(
     provider: Provider,
     operation: Operation | None,
     offered: DeviceOffers,
-    place: str,
+    location: str,
 ) -> Iterator[Finding]:
     """Findings of one provider's declarations, for the operation that the catalog lists it at."""
     name = f"Provider `{provider.provider_id}`"
@@ -106,14 +106,14 @@ def check_provider(
         yield MISPLACED.finding(
             f"{name} provides `{provider.operation_id}`, but stands among those of "
             f"`{operation_id}`.",
-            f"{place}/operation_id",
+            f"{location}/operation_id",
             expected=operation_id,
             actual=provider.operation_id,
         )
         operation = None
     seen: set[tuple[Role, int]] = set()
     for index, port in enumerate(provider.dynamic_storage_bindings):
-        where = f"{place}/dynamic_storage_bindings/{index}"
+        where = f"{location}/dynamic_storage_bindings/{index}"
         if (port.role, port.ordinal) in seen:
             yield DUPLICATE_PORT.finding(
                 f"{name} declares twice which storage it accepts at {port.role} {port.ordinal} of "
@@ -131,12 +131,12 @@ def check_provider(
                     actual=profile.to_wire(),
                 )
     if isinstance(provider.checkpoint_capability, ProviderContract):
-        yield from _check_state_ports(provider, provider.checkpoint_capability, operation, place)
+        yield from _check_state_ports(provider, provider.checkpoint_capability, operation, location)
     if reasons := list(_obstacles(provider, operation, offered)):
         yield UNSELECTABLE.finding(
             f"{name} of `{operation_id}` can never be selected on device `{offered.device_id}`: "
             f"{'; '.join(reasons)}.",
-            place,
+            location,
         )
 
 
@@ -158,7 +158,7 @@ STATE_PORT = Rule(
 
 
 def _check_state_ports(
-    provider: Provider, contract: ProviderContract, operation: Operation | None, place: str
+    provider: Provider, contract: ProviderContract, operation: Operation | None, location: str
 ) -> Iterator[Finding]:
     name = f"Provider `{provider.provider_id}`"
     storages = {
@@ -166,7 +166,7 @@ def _check_state_ports(
         for port in reversed(provider.dynamic_storage_bindings)
     }
     for index, port in enumerate(contract.state_ports):
-        where = f"{place}/checkpoint_capability/completed_boundary/state_ports/{index}"
+        where = f"{location}/checkpoint_capability/completed_boundary/state_ports/{index}"
         if operation is not None and not _has_port(operation, port.role, port.ordinal):
             yield _unknown_port(f"{name} declares a state", port, operation, where)
             continue
@@ -196,12 +196,12 @@ UNKNOWN_PORT = Rule(
 
 
 def _unknown_port(
-    claim: str, port: PortStorage | StatePort, operation: Operation, where: str
+    claim: str, port: PortStorage | StatePort, operation: Operation, location: str
 ) -> Finding:
     return UNKNOWN_PORT.finding(
         f"{claim} for {port.role} {port.ordinal} of `{operation.id}`, which has "
         f"{len(operation.inputs)} inputs and {len(operation.outputs)} outputs.",
-        where,
+        location,
     )
 
 

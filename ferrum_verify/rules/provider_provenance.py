@@ -45,32 +45,32 @@ CAPABILITY = Rule(
 
 
 def check_provider(
-    node: PlanNode, operation: Operation, provider: Provider, place: str
+    node: PlanNode, operation: Operation, provider: Provider, location: str
 ) -> Iterator[Finding]:
     """Whether the node was compiled with this build of its provider, which can do what it must."""
     estimate = node.provider_resources
     facts = (
         (
             "implementation",
-            f"{place}/provider_implementation_fingerprint",
+            f"{location}/provider_implementation_fingerprint",
             node.provider_implementation_fingerprint,
             provider.provider_implementation_fingerprint,
         ),
         (
             "estimator",
-            f"{place}/provider_resources/estimator_id",
+            f"{location}/provider_resources/estimator_id",
             estimate.estimator_id,
             provider.resource_estimator_id,
         ),
         (
             "estimator version",
-            f"{place}/provider_resources/estimator_version",
+            f"{location}/provider_resources/estimator_version",
             version_text(estimate.estimator_version),
             version_text(provider.resource_estimator_version),
         ),
         (
             "estimator implementation",
-            f"{place}/provider_resources/estimator_implementation_fingerprint",
+            f"{location}/provider_resources/estimator_implementation_fingerprint",
             estimate.estimator_implementation_fingerprint,
             provider.resource_estimator_implementation_fingerprint,
         ),
@@ -89,7 +89,7 @@ def check_provider(
         yield CAPABILITY.finding(
             f"Node `{node.id}` requires {', '.join(marked(missing))}, which "
             f"`{provider.provider_id}` lacks.",
-            f"{place}/required_capabilities",
+            f"{location}/required_capabilities",
         )
 
 
@@ -122,7 +122,7 @@ STORAGE = Rule(
 
 
 def check_storage(
-    node: PlanNode, accepted: AcceptedBlocks, rows: ResourceRows, place: str
+    node: PlanNode, accepted: AcceptedBlocks, rows: ResourceRows, location: str
 ) -> Iterator[Finding]:
     """Whether each of the node's dynamic values is stored as its provider accepts it there."""
     for index, binding in enumerate(node.values):
@@ -137,7 +137,7 @@ def check_storage(
                     f"{describe_profile(row.storage.profile)}, which "
                     f"`{node.selection.selected_provider}` does not accept at {binding.role} "
                     f"{binding.ordinal} of node `{node.id}`.",
-                    f"{place}/values/{index}/storage",
+                    f"{location}/values/{index}/storage",
                     actual=row.storage.profile.to_wire(),
                 )
                 break

@@ -153,13 +153,15 @@ UNPRODUCED = Rule(
 )
 
 
-def _unproduced(value: RetainedCompletionValue, nodes: Sequence[PlanNode], where: str) -> Finding:
+def _unproduced(
+    value: RetainedCompletionValue, nodes: Sequence[PlanNode], location: str
+) -> Finding:
     if not nodes:
         text = f"No node outputs the retained value `{value.value_id}`."
     else:
         names = ", ".join(marked(node.id for node in nodes))
         text = f"The retained value `{value.value_id}` is an output of {len(nodes)} nodes: {names}."
-    return UNPRODUCED.finding(text, f"{where}/value_id", actual=value.value_id)
+    return UNPRODUCED.finding(text, f"{location}/value_id", actual=value.value_id)
 
 
 def _outputs(

@@ -10,6 +10,7 @@ from ferrum_verify.findings import Example, Finding, Rule, Swap
 from ferrum_verify.plan.canonical import bucket_id
 from ferrum_verify.rules.captured_programs import check_programs
 from ferrum_verify.rules.reusable_budgets import check_budgets
+from ferrum_verify.rules.reusable_lanes import check_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,17 +66,19 @@ def check_policy(
     lanes: int,
     buckets: Sequence[tuple[str, Capacity, str]],
     program_policy: ProgramPolicy | None,
-    at: str,
+    location: str,
 ) -> Iterator[Finding]:
     """The rules that hold wherever reusable execution is stated: plan, problem or policy.
 
     ``buckets`` are class id, capacity and JSON pointer, in canonical order.
     """
     if lanes == 0:
-        yield ZERO_LANES.finding("reusable execution has 0 lanes", f"{at}/maximum_reusable_lanes")
+        yield ZERO_LANES.finding(
+            "reusable execution has 0 lanes", f"{location}/maximum_reusable_lanes"
+        )
     if not 1 <= len(buckets) <= 64:
         yield BUCKET_COUNT.finding(
-            f"reusable execution has {len(buckets):,} buckets, not 1 to 64", f"{at}/buckets"
+            f"reusable execution has {len(buckets):,} buckets, not 1 to 64", f"{location}/buckets"
         )
     last: dict[str, tuple[int, int, int]] = {}
     for class_id, capacity, place in buckets:
@@ -97,7 +100,7 @@ def check_policy(
         capacities: dict[str, list[Capacity]] = {}
         for class_id, capacity, _ in buckets:
             capacities.setdefault(class_id, []).append(capacity)
-        yield from check_programs(program_policy, capacities, f"{at}/program_policy")
+        yield from check_programs(program_policy, capacities, f"{location}/program_policy")
 
 
 def _capacity(shape: tuple[int, int, int]) -> str:
@@ -143,6 +146,8 @@ def check(facts: Expected) -> Iterator[Finding]:
     yield from _check_executables(facts, reusable, at)
     for index, resolved in enumerate(reusable.buckets):
         yield from check_budgets(facts, index, resolved, f"{at}/buckets/{index}/pool_budgets")
+    if facts.implied_lanes in (None, reusable.maximum_reusable_lanes):
+        yield from check_lanes(facts.memory, reusable, at)
 
 
 BUCKET_IDENTITY = Rule(
@@ -161,7 +166,7 @@ BUCKET_IDENTITY = Rule(
 )
 
 
-def check_identities(specs: Sequence[BucketSpec], at: str, member: str) -> Iterator[Finding]:
+def check_identities(specs: Sequence[BucketSpec], location: str, member: str) -> Iterator[Finding]:
     """Whether each bucket's id is the hash of its class and capacity."""
     for index, spec in enumerate(specs):
         expected = bucket_id(
@@ -177,7 +182,7 @@ def check_identities(specs: Sequence[BucketSpec], at: str, member: str) -> Itera
             yield BUCKET_IDENTITY.finding(
                 f"bucket {index} of class `{spec.class_id}` has another id than its class and "
                 "capacity give",
-                f"{at}/{index}/{member}",
+                f"{location}/{index}/{member}",
                 expected=expected,
                 actual=spec.bucket_id,
             )
@@ -212,14 +217,16 @@ NO_NODES = Rule(
 )
 
 
-def _check_executables(facts: Expected, reusable: ReusableExecution, at: str) -> Iterator[Finding]:
+def _check_executables(
+    facts: Expected, reusable: ReusableExecution, location: str
+) -> Iterator[Finding]:
     lanes = reusable.maximum_reusable_lanes
     implied = facts.implied_lanes
     if implied is not None and implied != lanes and lanes:
         yield LANES.finding(
             f"reusable execution has {lanes:,} lanes, but executables and workspace ceilings are "
             f"counted for {implied:,}",
-            f"{at}/maximum_reusable_lanes",
+            f"{location}/maximum_reusable_lanes",
             expected=implied,
             actual=lanes,
         )
@@ -227,12 +234,12 @@ def _check_executables(facts: Expected, reusable: ReusableExecution, at: str) ->
     if facts.subject.nodes is None:
         if reusable.maximum_device_executables == 0:
             yield EXECUTABLES.finding(
-                "the plan reserves 0 device executables", f"{at}/maximum_device_executables"
+                "the plan reserves 0 device executables", f"{location}/maximum_device_executables"
             )
         return
     nodes = len({node.id for node in facts.subject.nodes})
     if nodes == 0:
-        yield NO_NODES.finding("reusable execution has no node to capture", at)
+        yield NO_NODES.finding("reusable execution has no node to capture", location)
         return
     cases = startup_capture_cases(len(reusable.buckets), reusable.program_policy)
     expected = nodes * cases * lanes
@@ -240,7 +247,7 @@ def _check_executables(facts: Expected, reusable: ReusableExecution, at: str) ->
         yield EXECUTABLES.finding(
             f"{nodes:,} nodes, {cases:,} capture cases and {lanes:,} lanes need more executables "
             "than u64 holds",
-            f"{at}/maximum_device_executables",
+            f"{location}/maximum_device_executables",
         )
     elif (
         lanes
@@ -251,7 +258,7 @@ def _check_executables(facts: Expected, reusable: ReusableExecution, at: str) ->
         yield EXECUTABLES.finding(
             f"the plan reserves {reusable.maximum_device_executables:,} device executables, but "
             f"{nodes:,} nodes, {cases:,} capture cases and {lanes:,} lanes need {expected:,}",
-            f"{at}/maximum_device_executables",
+            f"{location}/maximum_device_executables",
             expected=expected,
             actual=reusable.maximum_device_executables,
         )

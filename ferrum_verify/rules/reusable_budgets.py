@@ -69,32 +69,34 @@ SHAPE = Rule(
 
 
 def check_budgets(
-    facts: Expected, index: int, resolved: ResolvedBucket, at: str
+    facts: Expected, index: int, resolved: ResolvedBucket, location: str
 ) -> Iterator[Finding]:
     """Findings of the budgets of the plan's bucket number ``index``."""
     budgets = resolved.pool_budgets
     name = f"bucket {index} of class `{resolved.bucket.class_id}`"
     ids = [budget.pool_id for budget in budgets]
     if any(left >= right for left, right in itertools.pairwise(ids)):
-        yield BUDGET_POOL.finding(f"the budgets of {name} do not ascend by pool, each once", at)
+        yield BUDGET_POOL.finding(
+            f"the budgets of {name} do not ascend by pool, each once", location
+        )
     for place, budget in enumerate(budgets):
         if budget.pool_id not in facts.groups:
             yield BUDGET_POOL.finding(
                 f"{name} has a budget for pool `{short_pool(budget.pool_id)}`, which is not in "
                 "the plan",
-                f"{at}/{place}/pool_id",
+                f"{location}/{place}/pool_id",
             )
         elif budget.step_bytes == 0 == budget.invocation_bytes:
             yield BUDGET_ZERO.finding(
                 f"{name} has a budget of 0 bytes for pool `{short_pool(budget.pool_id)}`",
-                f"{at}/{place}",
+                f"{location}/{place}",
             )
     stated = {budget.pool_id: (budget.step_bytes, budget.invocation_bytes) for budget in budgets}
     positions = {budget.pool_id: place for place, budget in enumerate(budgets)}
     for pool in facts.groups:
         accepted = facts.budgets_at(index, pool)
         if isinstance(accepted, str):
-            yield SHAPE.finding(f"at the shape of {name} {accepted}", at)
+            yield SHAPE.finding(f"at the shape of {name} {accepted}", location)
             continue
         actual = stated.get(pool, (0, 0))
         if not accepted or actual in accepted:
@@ -106,7 +108,7 @@ def check_budgets(
             f"{name} budgets {actual[0]:,} step and {actual[1]:,} invocation bytes in pool "
             f"`{short_pool(pool)}`, but its slots and rows need {expected[0]:,} and "
             f"{expected[1]:,}",
-            pointer(at, positions[pool]) if pool in positions else at,
+            pointer(location, positions[pool]) if pool in positions else location,
             expected={"step_bytes": expected[0], "invocation_bytes": expected[1]},
             actual={"step_bytes": actual[0], "invocation_bytes": actual[1]},
             about=(name, pool),

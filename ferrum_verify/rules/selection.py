@@ -47,10 +47,10 @@ REJECTED_ORDER = Rule(
 )
 
 
-def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
+def check_node(node: PlanNode, location: str) -> Iterator[Finding]:
     """Findings of the selection of one node that stands at the pointer ``place``."""
     selection = node.selection
-    where = f"{place}/selection"
+    where = f"{location}/selection"
     rejected = [provider.provider_id for provider in selection.rejected_providers]
     if not rejected and selection.requested_provider is None:
         if selection.selection_reason != "deterministic_compatible":
@@ -91,7 +91,7 @@ REJECTED_RESOURCE = Rule(
 )
 
 
-def _check_rejections(node: PlanNode, where: str) -> Iterator[Finding]:
+def _check_rejections(node: PlanNode, location: str) -> Iterator[Finding]:
     for position, provider in enumerate(node.selection.rejected_providers):
         reasons = provider.reasons
         if not isinstance(reasons, StorageIncompatible):
@@ -101,19 +101,19 @@ def _check_rejections(node: PlanNode, where: str) -> Iterator[Finding]:
             yield REJECTED_RESOURCE.finding(
                 f"Node `{node.id}` rejected `{provider.provider_id}` for the storage of "
                 f"{', '.join(marked(foreign))}, which it does not use.",
-                f"{where}/rejected_providers/{position}/reasons/storage_incompatible/resource_ids",
+                f"{location}/rejected_providers/{position}/reasons/storage_incompatible/resource_ids",
             )
         elif not reasons.resource_ids:
             yield REJECTED_RESOURCE.finding(
                 f"Node `{node.id}` rejected `{provider.provider_id}` for the storage of no "
                 "resource.",
-                f"{where}/rejected_providers/{position}/reasons/storage_incompatible/resource_ids",
+                f"{location}/rejected_providers/{position}/reasons/storage_incompatible/resource_ids",
             )
         if (fault := first_fault(reasons.resource_ids)) is not None:
             yield REJECTED_ORDER.finding(
                 f"The resources for which node `{node.id}` rejected `{provider.provider_id}` do "
                 f"not strictly ascend: {fault.text}.",
-                f"{where}/rejected_providers/{position}/reasons/storage_incompatible"
+                f"{location}/rejected_providers/{position}/reasons/storage_incompatible"
                 f"/resource_ids/{fault.position}",
             )
 
@@ -147,7 +147,7 @@ REASON = Rule(
 )
 
 
-def _reason(node: PlanNode, selection: Selection, where: str) -> Finding:
+def _reason(node: PlanNode, selection: Selection, location: str) -> Finding:
     requested = selection.requested_provider
     if requested is None:
         request = "no provider was requested"
@@ -159,6 +159,6 @@ def _reason(node: PlanNode, selection: Selection, where: str) -> Finding:
             request += ", without a rejection that says why"
     return REASON.finding(
         f"The selection of node `{node.id}` says {selection.selection_reason}, but {request}.",
-        f"{where}/selection_reason",
+        f"{location}/selection_reason",
         actual=selection.selection_reason,
     )

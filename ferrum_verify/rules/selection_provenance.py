@@ -32,7 +32,7 @@ WEIGHT_FORMAT = Rule(
 
 
 def check_formats(
-    node: PlanNode, provider: Provider, header: PlanHeader | None, place: str
+    node: PlanNode, provider: Provider, header: PlanHeader | None, location: str
 ) -> Iterator[Finding]:
     """Whether the selected provider lists the plan's formats, where the node binds weights."""
     if header is None or all(binding.weight is None for binding in node.values):
@@ -44,7 +44,7 @@ def check_formats(
         yield WEIGHT_FORMAT.finding(
             f"Node `{node.id}` binds weights and runs on `{provider.provider_id}`, which does not "
             f"list {', '.join(marked(sorted(refused)))} among the formats that it accepts.",
-            f"{place}/selection/selected_provider",
+            f"{location}/selection/selected_provider",
         )
 
 
@@ -63,7 +63,7 @@ REJECTION = Rule(
 
 
 def check_rejections(
-    node: PlanNode, providers: Mapping[tuple[str, str], object], place: str
+    node: PlanNode, providers: Mapping[tuple[str, str], object], location: str
 ) -> Iterator[Finding]:
     """Whether the catalog lists just those rejected providers that the node calls registered.
 
@@ -79,5 +79,5 @@ def check_rejections(
             yield REJECTION.finding(
                 f"Node `{node.id}` rejected `{provider_id}` as {said}, but the catalog {listed} it "
                 f"for `{node.operation_id}`.",
-                f"{place}/selection/rejected_providers/{index}/reasons",
+                f"{location}/selection/rejected_providers/{index}/reasons",
             )

@@ -10,7 +10,7 @@ from ferrum_verify.findings import DELETE, Example, Finding, Rule
 from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.sharing import MOST_PAIRS, explain_clash
 from ferrum_verify.rules.pool_totals import OVERFLOW
-from ferrum_verify.rules.slot_members import check_structure
+from ferrum_verify.rules.slot_members import check_structure, in_several
 from ferrum_verify.rules.slot_retained import check_retained
 
 if TYPE_CHECKING:
@@ -39,10 +39,11 @@ def check(facts: Expected) -> Iterator[Finding]:
         }
         if not members and not pool.step_resource_slots and not pool.minimum_step_bytes:
             continue
-        broken = list(check_structure(facts, pool, members, f"{at}/{index}"))
+        broken = list(check_structure(facts, group, members, f"{at}/{index}"))
         yield from broken
         yield from _check_minimum(facts, group, pool, members, f"{at}/{index}")
-        yield from _check_order(facts, group, pool, members, f"{at}/{index}", broken=bool(broken))
+        yield from _check_derived(facts, group, pool, members, f"{at}/{index}", broken=bool(broken))
+        yield from _check_order(facts, group, pool, members, f"{at}/{index}")
 
 
 STEP_MINIMUM = Rule(
@@ -62,7 +63,7 @@ def _check_minimum(
     group: str,
     pool: DynamicPool,
     members: dict[str, DynamicDescriptor],
-    at: str,
+    location: str,
 ) -> Iterator[Finding]:
     listed = [resource for slot in pool.step_resource_slots for resource in slot.resource_ids]
     if any(resource not in facts.minimum for resource in (*listed, *members)):
@@ -75,13 +76,13 @@ def _check_minimum(
         yield OVERFLOW.finding(
             f"the slots of pool `{short_pool(pool.pool_id)}` add up to {expected:,} bytes, more "
             "than u64 holds",
-            f"{at}/minimum_step_bytes",
+            f"{location}/minimum_step_bytes",
         )
     elif pool.minimum_step_bytes not in accepted:
         yield STEP_MINIMUM.finding(
             f"pool `{short_pool(pool.pool_id)}` has a step minimum of {pool.minimum_step_bytes:,} "
             f"bytes, but its slots need {expected:,}",
-            f"{at}/minimum_step_bytes",
+            f"{location}/minimum_step_bytes",
             expected=expected,
             actual=pool.minimum_step_bytes,
         )
@@ -123,6 +124,47 @@ NOT_DERIVED = Rule(
         },
     ),
 )
+
+
+def _check_derived(
+    facts: Expected,
+    group: str,
+    pool: DynamicPool,
+    members: dict[str, DynamicDescriptor],
+    location: str,
+    *,
+    broken: bool,
+) -> Iterator[Finding]:
+    if facts.order is None or facts.structure is None:
+        return
+    name = f"pool `{short_pool(pool.pool_id)}`"
+    unlisted = [
+        resource
+        for resource in members
+        if not facts.order.listed.get(resource) and resource not in facts.faulty
+    ]
+    for resource in unlisted:
+        # A node that binds it without listing it is a finding of its own.
+        if not facts.order.users.get(resource):
+            yield UNUSED.finding(
+                f"step resource `{resource}` is used by no node", facts.place_of(resource)
+            )
+    if broken or unlisted or not facts.sound(facts.groups[group]):
+        return
+    stated = [slot.resource_ids for slot in pool.step_resource_slots]
+    derived = [slot.resource_ids for slot in facts.structure[group].slots]
+    if stated != derived:
+        ours = [list(ids) for ids in derived if ids not in stated]
+        theirs = [list(ids) for ids in stated if ids not in derived]
+        yield NOT_DERIVED.finding(
+            f"the engine derives other slots for {name}: "
+            f"{_lists(ours)} instead of {_lists(theirs)}",
+            f"{location}/step_resource_slots",
+            expected=ours,
+            actual=theirs,
+        )
+
+
 MANY_HAZARDS = Rule(
     id="slot.many-hazards",
     summary=f"A slot has at most {MOST_PAIRS:,} unsafe pairs in any model, so that all are named.",
@@ -163,36 +205,13 @@ def _check_order(
     group: str,
     pool: DynamicPool,
     members: dict[str, DynamicDescriptor],
-    at: str,
-    *,
-    broken: bool,
+    location: str,
 ) -> Iterator[Finding]:
-    if facts.order is None or facts.structure is None:
+    """Whether members of a slot are live together, however the slots came to be."""
+    if facts.order is None:
         return
     name = f"pool `{short_pool(pool.pool_id)}`"
-    unused = [
-        resource
-        for resource in members
-        if not facts.order.users.get(resource) and resource not in facts.faulty
-    ]
-    for resource in unused:
-        yield UNUSED.finding(
-            f"step resource `{resource}` is used by no node", facts.place_of(resource)
-        )
-    if broken or unused or not facts.sound(facts.groups[group]):
-        return
-    stated = [slot.resource_ids for slot in pool.step_resource_slots]
-    derived = [slot.resource_ids for slot in facts.structure[group].slots]
-    if stated != derived:
-        ours = [list(ids) for ids in derived if ids not in stated]
-        theirs = [list(ids) for ids in stated if ids not in derived]
-        yield NOT_DERIVED.finding(
-            f"the engine derives other slots for {name}: "
-            f"{_lists(ours)} instead of {_lists(theirs)}",
-            f"{at}/step_resource_slots",
-            expected=ours,
-            actual=theirs,
-        )
+    repeated = in_several(pool)
     for (at_pool, index), safety in facts.slot_safety.items():
         if at_pool != group:
             continue
@@ -201,13 +220,15 @@ def _check_order(
             yield MANY_HAZARDS.finding(
                 f"slot {index} of {name} has {count:,} pairs of members that are not safe under "
                 f"{model}, of which {MOST_PAIRS:,} are named",
-                f"{at}/step_resource_slots/{index}",
+                f"{location}/step_resource_slots/{index}",
             )
         for left, right in safety.unsafe[facts.execution]:
+            if not repeated.isdisjoint((left, right)) or not {left, right} <= members.keys():
+                continue  # that one of the two is here at all is the cause, and is told
             yield SHARED_WHILE_LIVE.finding(
                 f"slot {index} of {name} gives the same bytes to "
                 + explain_clash(left, right, facts.order, facts.execution),
-                f"{at}/step_resource_slots/{index}",
+                f"{location}/step_resource_slots/{index}",
                 about=(left, right),
             )
 

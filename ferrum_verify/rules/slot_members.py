@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.slots import is_transient_activation
@@ -10,7 +11,7 @@ from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap
 from ferrum_verify.findings.wording import short_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ferrum_verify.documents.memory_plan import (
         DynamicDescriptor,
@@ -33,22 +34,6 @@ NOT_CANONICAL = Rule(
             "/memory/dynamic_pools/0/step_resource_slots/0": Swap(
                 "/memory/dynamic_pools/0/step_resource_slots/1"
             )
-        },
-    ),
-)
-REPEATED = Rule(
-    id="slot.repeated-member",
-    summary="A Step resource is in one slot, once.",
-    why="With two slots it is open which bytes a node is given.",
-    fix="Remove the resource from all slots but one.",
-    source=POOLS,
-    example=Example(
-        "fragment",
-        {
-            "/memory/dynamic_pools/0/step_resource_slots/-": {
-                "kind": "dedicated",
-                "resource_ids": ["act/query"],
-            }
         },
     ),
 )
@@ -81,9 +66,10 @@ MISSING = Rule(
 
 
 def check_structure(
-    facts: Expected, pool: DynamicPool, members: dict[str, DynamicDescriptor], at: str
+    facts: Expected, group: str, members: dict[str, DynamicDescriptor], location: str
 ) -> Iterator[Finding]:
     """Whether the slots of a pool hold its Step resources, ``members``, each once and in order."""
+    _, pool = facts.pools[group]
     name = f"pool `{short_pool(pool.pool_id)}`"
     listed = Counter(
         resource for slot in pool.step_resource_slots for resource in slot.resource_ids
@@ -91,39 +77,96 @@ def check_structure(
     for resource in members:
         if resource not in listed and resource not in facts.faulty:
             yield MISSING.finding(
-                f"step resource `{resource}` is in no slot of {name}", f"{at}/step_resource_slots"
+                f"step resource `{resource}` is in no slot of {name}",
+                f"{location}/step_resource_slots",
             )
     ordered = all(
         left.resource_ids < right.resource_ids
         for left, right in zip(pool.step_resource_slots, pool.step_resource_slots[1:], strict=False)
     )
+    clashes = _clashes(facts, group) if in_several(pool) else {}
     told: set[str] = set()
     for index, slot in enumerate(pool.step_resource_slots):
-        here = f"{at}/step_resource_slots/{index}"
+        here = f"{location}/step_resource_slots/{index}"
         for resource in slot.resource_ids:
             if resource in members and listed[resource] == 1:
                 continue
-            if resource in told or resource in facts.faulty:
+            if resource in told:
                 continue
+            if resource not in members and resource in facts.faulty:
+                continue  # its own row may be what makes it a stranger
             told.add(resource)
             if resource not in members:
                 yield FOREIGN.finding(
                     f"slot {index} of {name} has `{resource}`, which is no step resource of the "
                     "pool",
                     f"{here}/resource_ids",
+                    about=(resource,),
                 )
             else:
-                yield REPEATED.finding(
-                    f"step resource `{resource}` stands {listed[resource]} times in the slots of "
-                    f"{name}",
-                    f"{here}/resource_ids",
-                )
+                met = clashes.get(resource, {})
+                yield _repeated(resource, listed[resource], name, met, f"{here}/resource_ids")
         sole = [resource for resource in slot.resource_ids if listed[resource] == 1]
-        yield from _check_slot(facts, slot, sole, members, name=f"slot {index} of {name}", at=here)
+        yield from _check_slot(
+            facts, slot, sole, members, name=f"slot {index} of {name}", location=here
+        )
     if not ordered and not told:
         yield NOT_CANONICAL.finding(
-            f"the slots of {name} do not ascend by their resource ids", f"{at}/step_resource_slots"
+            f"the slots of {name} do not ascend by their resource ids",
+            f"{location}/step_resource_slots",
         )
+
+
+def in_several(pool: DynamicPool) -> frozenset[str]:
+    """The resources that stand in more than one slot of the pool."""
+    slots = Counter(r for slot in pool.step_resource_slots for r in set(slot.resource_ids))
+    return frozenset(resource for resource, count in slots.items() if count > 1)
+
+
+def _clashes(facts: Expected, group: str) -> dict[str, dict[str, None]]:
+    """What each resource in several slots of a pool is live together with there."""
+    repeated = in_several(facts.pools[group][1])
+    met: dict[str, dict[str, None]] = {}
+    for (at_pool, _), safety in facts.slot_safety.items():
+        if at_pool == group:
+            for left, right in safety.unsafe[facts.execution]:
+                for one, other in ((left, right), (right, left)):
+                    if one in repeated:
+                        met.setdefault(one, {})[other] = None
+    return met
+
+
+REPEATED = Rule(
+    id="slot.repeated-member",
+    summary="A Step resource is in one slot, once.",
+    why="With two slots it is open which bytes a node is given.",
+    fix="Remove the resource from all slots but one.",
+    source=POOLS,
+    example=Example(
+        "fragment",
+        {
+            "/memory/dynamic_pools/0/step_resource_slots/-": {
+                "kind": "dedicated",
+                "resource_ids": ["act/query"],
+            }
+        },
+    ),
+)
+
+
+def _repeated(resource: str, times: int, name: str, met: Iterable[str], location: str) -> Finding:
+    """One finding: what it meets in its slots, it meets because it stands in several."""
+    message = f"step resource `{resource}` stands {times} times in the slots of {name}"
+    others = [f"`{other}`" for other in met]
+    if not others:
+        return REPEATED.finding(message, location, about=(resource,))
+    more = f" and {len(others) - 4:,} more" if len(others) > 4 else ""
+    finding = REPEATED.finding(
+        f"{message}, and is live together with {', '.join(others[:4])}{more} there",
+        location,
+        about=(resource,),
+    )
+    return replace(finding, judgment="safety")
 
 
 KIND = Rule(
@@ -177,16 +220,16 @@ def _check_slot(
     members: dict[str, DynamicDescriptor],
     *,
     name: str,
-    at: str,
+    location: str,
 ) -> Iterator[Finding]:
     count = len(slot.resource_ids)
     wanted = "dedicated" if count == 1 else "ordered_single_fence_step_wave"
     if count == 0:
-        yield KIND.finding(f"{name} has no member", f"{at}/resource_ids")
+        yield KIND.finding(f"{name} has no member", f"{location}/resource_ids")
     elif slot.kind != wanted:
         yield KIND.finding(
             f"{name} is {slot.kind}, but has {count:,} member{'s' if count > 1 else ''}",
-            f"{at}/kind",
+            f"{location}/kind",
             expected=wanted,
             actual=slot.kind,
         )
@@ -196,7 +239,7 @@ def _check_slot(
         left > right for left, right in zip(slot.resource_ids, slot.resource_ids[1:], strict=False)
     ):
         yield NOT_CANONICAL.finding(
-            f"the members of {name} do not ascend by id", f"{at}/resource_ids"
+            f"the members of {name} do not ascend by id", f"{location}/resource_ids"
         )
     for index, resource in enumerate(slot.resource_ids):
         member = members.get(resource)
@@ -206,11 +249,11 @@ def _check_slot(
             yield NOT_TRANSIENT.finding(
                 f"{name} shares the bytes of `{resource}`, which is no token-scaled activation "
                 f"value (usage {member.usage}, demand {member.demand.tag})",
-                f"{at}/resource_ids/{index}",
+                f"{location}/resource_ids/{index}",
             )
         elif resource in facts.subject.retained:
             yield RETAINED_SHARED.finding(
                 f"{name} shares the bytes of `{resource}`, which is read after the terminal fence",
-                f"{at}/resource_ids/{index}",
+                f"{location}/resource_ids/{index}",
                 about=(resource,),
             )

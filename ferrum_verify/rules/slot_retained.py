@@ -34,7 +34,7 @@ RETAINED_UNREADABLE = Rule(
 
 
 def check_retained(
-    retained: Iterable[str], plan: MemoryPlan | PlanningProblem, at: str
+    retained: Iterable[str], plan: MemoryPlan | PlanningProblem, location: str
 ) -> Iterator[Finding]:
     """Whether the retained completion resources can be read after the terminal fence."""
     if not retained:
@@ -44,11 +44,11 @@ def check_retained(
         row = rows.get(resource)
         if row is None:
             yield RETAINED_UNKNOWN.finding(
-                f"retained completion resource `{resource}` has no dynamic descriptor", at
+                f"retained completion resource `{resource}` has no dynamic descriptor", location
             )
         elif row.usage != "activations" or row.lifetime not in ("step", "request"):
             yield RETAINED_UNREADABLE.finding(
                 f"retained completion resource `{resource}` has usage {row.usage} and lifetime "
                 f"{row.lifetime}, but only a step or request activation can be read then",
-                at,
+                location,
             )

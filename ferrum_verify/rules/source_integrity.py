@@ -222,7 +222,7 @@ BUCKET_ID = Rule(
 )
 
 
-def _check_buckets(buckets: Sequence[BucketSpec], place: str) -> Iterator[Finding]:
+def _check_buckets(buckets: Sequence[BucketSpec], location: str) -> Iterator[Finding]:
     for index, bucket in enumerate(buckets):
         capacity = bucket.capacity
         computed = bucket_id(
@@ -237,7 +237,7 @@ def _check_buckets(buckets: Sequence[BucketSpec], place: str) -> Iterator[Findin
             yield BUCKET_ID.finding(
                 f"Bucket {index} of class `{bucket.class_id}` in the policy has the id "
                 f"`{bucket.bucket_id}`, but its class and capacity make it `{computed}`.",
-                pointer(place, "reusable_execution", "buckets", index, "bucket_id"),
+                pointer(location, "reusable_execution", "buckets", index, "bucket_id"),
                 expected=computed,
                 actual=bucket.bucket_id,
             )
@@ -255,9 +255,9 @@ KEYS_SORTED = Rule(
 )
 
 
-def _keys_sorted(document: str, lost: str, place: str) -> Finding:
+def _keys_sorted(document: str, lost: str, location: str) -> Finding:
     return KEYS_SORTED.finding(
-        f"The {document}'s keys have been sorted, so {lost} cannot be recomputed.", place
+        f"The {document}'s keys have been sorted, so {lost} cannot be recomputed.", location
     )
 
 

@@ -38,20 +38,20 @@ UNBOUND = Rule(
 )
 
 
-def check_node(node: PlanNode, rows: ResourceRows | None, place: str) -> Iterator[Finding]:
+def check_node(node: PlanNode, rows: ResourceRows | None, location: str) -> Iterator[Finding]:
     """Findings of the state effects of one node that stands at the pointer ``place``."""
     effects = node.state_effects
     if not effects:
         return
-    place += "/state_effects"
+    location += "/state_effects"
     if (fault := first_fault([effect.state_id for effect in effects])) is not None:
         yield ORDER.finding(
             f"The state effects of node `{node.id}` do not strictly ascend: {fault.text}.",
-            f"{place}/{fault.position}",
+            f"{location}/{fault.position}",
         )
     values = bindings_by_value(node)
     for index, effect in enumerate(effects):
-        where = f"{place}/{index}"
+        where = f"{location}/{index}"
         if (fault := first_fault(effect.resource_ids)) is not None:
             yield ORDER.finding(
                 f"The resources of the effect of node `{node.id}` on state `{effect.state_id}` do "
@@ -94,7 +94,7 @@ ACCESS = Rule(
 
 
 def _check_effect(
-    node: PlanNode, effect: StateEffect, bindings: Sequence[ValueBinding], where: str
+    node: PlanNode, effect: StateEffect, bindings: Sequence[ValueBinding], location: str
 ) -> Iterator[Finding]:
     value = effect.state_value_id
     bound = _resources(bindings)
@@ -102,7 +102,7 @@ def _check_effect(
         yield RESOURCES.finding(
             f"The effect of node `{node.id}` on state `{effect.state_id}` names "
             f"{_list(effect.resource_ids)}, but `{value}` lies in {_list(bound)}.",
-            f"{where}/resource_ids",
+            f"{location}/resource_ids",
             expected=bound,
             actual=list(effect.resource_ids),
         )
@@ -111,7 +111,7 @@ def _check_effect(
         yield ACCESS.finding(
             f"The effect of node `{node.id}` on state `{effect.state_id}` is {effect.access}, but "
             f"its bindings of `{value}` are {access}.",
-            f"{where}/access",
+            f"{location}/access",
             expected=access,
             actual=effect.access,
         )
@@ -133,7 +133,7 @@ def _check_lifetime(
     effect: StateEffect,
     bindings: Sequence[ValueBinding],
     rows: ResourceRows,
-    where: str,
+    location: str,
 ) -> Iterator[Finding]:
     for resource_id in _resources(bindings):
         row = rows.get(resource_id)
@@ -143,7 +143,7 @@ def _check_lifetime(
         yield LIFETIME.finding(
             f"The effect of node `{node.id}` on state `{effect.state_id}` has lifetime "
             f"{effect.lifetime}, but the {what} of `{resource_id}` has {row.lifetime}.",
-            f"{where}/lifetime",
+            f"{location}/lifetime",
             expected=row.lifetime,
             actual=effect.lifetime,
         )

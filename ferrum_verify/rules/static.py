@@ -112,19 +112,19 @@ LIFETIME = Rule(
 )
 
 
-def _check_row(row: StaticAllocation, at: str) -> Iterator[Finding]:
+def _check_row(row: StaticAllocation, location: str) -> Iterator[Finding]:
     name = f"static resource `{row.resource_id}`"
     if row.instance_count != 1:
         yield INSTANCE_COUNT.finding(
             f"{name} has {row.instance_count:,} instances instead of 1",
-            f"{at}/instance_count",
+            f"{location}/instance_count",
             expected=1,
             actual=row.instance_count,
         )
     if row.lifetime != "plan":
         yield LIFETIME.finding(
             f"{name} has lifetime {row.lifetime} instead of plan",
-            f"{at}/lifetime",
+            f"{location}/lifetime",
             expected="plan",
             actual=row.lifetime,
         )
@@ -136,7 +136,7 @@ def _check_row(row: StaticAllocation, at: str) -> Iterator[Finding]:
         yield STRIDE.finding(
             f"{name} has a stride of {row.instance_stride_bytes:,} bytes, but its "
             f"{row.per_instance_bytes:,} bytes quantize to {stride:,}",
-            f"{at}/instance_stride_bytes",
+            f"{location}/instance_stride_bytes",
             expected=stride,
             actual=row.instance_stride_bytes,
         )
@@ -144,7 +144,7 @@ def _check_row(row: StaticAllocation, at: str) -> Iterator[Finding]:
         yield SIZE.finding(
             f"{name} has a size of {row.size_bytes:,} bytes, but a stride of "
             f"{row.instance_stride_bytes:,}",
-            f"{at}/size_bytes",
+            f"{location}/size_bytes",
             expected=stride,
             actual=row.size_bytes,
         )

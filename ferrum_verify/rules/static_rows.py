@@ -70,12 +70,12 @@ OVERFLOW = Rule(
 
 
 def check_rows(
-    rows: Sequence[StaticAllocation | ProblemAllocation], base: str
+    rows: Sequence[StaticAllocation | ProblemAllocation], location: str
 ) -> Iterator[Finding]:
     """What every static row promises by itself, derived or not yet."""
     seen: set[str] = set()
     for index, row in enumerate(rows):
-        at = f"{base}/{index}"
+        at = f"{location}/{index}"
         name = f"static resource `{row.resource_id}`"
         if row.resource_id in seen:
             yield DUPLICATE.finding(f"{name} has a second row", f"{at}/resource_id")
@@ -134,14 +134,16 @@ PERSISTENT = Rule(
 )
 
 
-def _check_kind(row: StaticAllocation | ProblemAllocation, name: str, at: str) -> Iterator[Finding]:
+def _check_kind(
+    row: StaticAllocation | ProblemAllocation, name: str, location: str
+) -> Iterator[Finding]:
     profile = row.storage.profile
     match row.kind:
         case "value":
             if profile != LINEAR_CONTIGUOUS and not profile_fault(profile):
                 yield VALUE_PROFILE.finding(
                     f"{name} is a value, but not in a linear arena seen contiguously",
-                    f"{at}/storage/profile",
+                    f"{location}/storage/profile",
                 )
         case Persistent(node_id=node):
             wrong = [
@@ -160,11 +162,11 @@ def _check_kind(row: StaticAllocation | ProblemAllocation, name: str, at: str) -
                 yield PERSISTENT.finding(
                     f"{name} is the persistent workspace of `{node}`, "
                     f"but has {' and '.join(wrong)}",
-                    at,
+                    location,
                 )
         case Scratch(node_id=node) | Binding(node_id=node):
             yield KIND.finding(
                 f"{name} is the {row.kind.tag} workspace of `{node}`, "
                 "which lives for one invocation only",
-                f"{at}/kind",
+                f"{location}/kind",
             )

@@ -9,11 +9,22 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
+from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.plan.growth import projected_extents
 from ferrum_verify.plan.resource_rows import ResourceRows
-from ferrum_verify.rules import aliases, retained, value_rows, weight_parts
+from ferrum_verify.plan.sizes import UNIT
+from ferrum_verify.rules import (
+    aliases,
+    retained,
+    undefined_rows,
+    value_growth,
+    value_packing,
+    value_rows,
+    weight_parts,
+)
 from ferrum_verify.rules.aliases import AliasClasses
-from ferrum_verify.rules.value_uses import Definition, collect
+from ferrum_verify.rules.value_uses import Definition, collect, misplaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,12 +49,21 @@ def check(subject: Subject) -> Iterator[Finding]:
     for value in values.values():
         yield from _check_value(value)
     classes = AliasClasses(nodes)
-    yield from _check_overlaps(values, classes)
-    yield from aliases.check(subject, values)
+    overlapping: set[tuple[str, str]] = set()
+    yield from _check_overlaps(values, classes, overlapping)
+    yield from aliases.check(subject, values, overlapping)
     rows = None
     if subject.memory is not None:
         rows = ResourceRows(subject.memory, subject.places.memory)
-        yield from value_rows.check(values, rows)
+        extents = projected_extents(nodes)
+        elsewhere = misplaced(values)
+        placed = {name: value for name, value in values.items() if name not in elsewhere}
+        yield from value_rows.check(placed, rows, extents)
+        grown = list(value_growth.check(subject, placed, rows, extents))
+        yield from grown
+        too_small = {name for each in grown for name in each.about[:1]}
+        yield from value_packing.check(subject, placed, extents, classes)
+        yield from undefined_rows.check(subject, subject.memory, too_small)
     yield from weight_parts.check(subject, values, rows)
     yield from retained.check(subject)
 
@@ -125,7 +145,10 @@ def _check_value(value: Value) -> Iterator[Finding]:
         )
 
 
-def _check_overlaps(values: Mapping[str, Value], classes: AliasClasses) -> Iterator[Finding]:
+def _check_overlaps(
+    values: Mapping[str, Value], classes: AliasClasses, reported: set[tuple[str, str]]
+) -> Iterator[Finding]:
+    """Findings of values that share bytes by accident; ``reported`` takes up each pair of them."""
     alone: dict[str, tuple[StorageComponent, Definition]] = {}
     shared: dict[str, list[_Range]] = {}
     for value in values.values():
@@ -140,7 +163,6 @@ def _check_overlaps(values: Mapping[str, Value], classes: AliasClasses) -> Itera
             if resource_id not in shared:
                 shared[resource_id] = [_range(*alone[resource_id])]
             shared[resource_id].append(_range(component, definition))
-    reported: set[tuple[str, str]] = set()
     for resource_id, taken in shared.items():
         taken.sort(key=lambda each: each[:2])
         yield from _sweep(resource_id, taken, classes, reported)
@@ -191,11 +213,22 @@ def _sweep(
             pair = (other.binding.value_id, definition.binding.value_id)
             if other_end > start and pair not in reported:
                 reported.add(pair)
+                stated = classes.root(pair[0]) == classes.root(pair[1])
                 yield OVERLAP.finding(
                     f"Value `{pair[0]}` takes bytes {other_start:,} to {other_end:,} of "
-                    f"`{resource_id}` and value `{pair[1]}` takes {start:,} to {end:,}, and they "
-                    "are no exact aliases.",
+                    f"`{resource_id}` and value `{pair[1]}` takes {start:,} to {end:,}, "
+                    + (
+                        "so they are not the exact aliases that they are said to be."
+                        if stated
+                        else "and they are no exact aliases."
+                    ),
                     f"{definition.place}/storage/components",
+                    counterexample=OverlapCounterexample(
+                        UNIT,
+                        ByteRange(resource_id, other_start, other_end, pair[0]),
+                        ByteRange(resource_id, start, end, pair[1]),
+                        start,
+                    ),
                 )
             break
         furthest = _furthest_two([*furthest, (group, current)])

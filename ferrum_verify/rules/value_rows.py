@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrum_verify.documents.primitives import ELEMENT_BYTES
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
 from ferrum_verify.plan.resource_rows import maximal_logical_bytes, minimal_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from ferrum_verify.documents.node import StorageComponent
     from ferrum_verify.findings import Finding
@@ -35,24 +36,26 @@ EXCEEDS = Rule(
 )
 OUTGROWS = Rule(
     id="value.beyond-smallest-shape",
-    summary="A value lies at an offset that its resource reaches at its smallest shape.",
-    why="A batch of few tokens gets a small resource. If the value is used then, it lies in bytes "
-    "that the allocator may have handed to somebody else.",
-    fix="Place the value at offset 0, or let the resource's demand have a fixed part that covers "
-    "it. If the value is used at large shapes only, nothing is wrong.",
+    summary="A value that no work projects fits its resource at the smallest shape too.",
+    why="A batch of few tokens gets a small resource. If the value is used in full then, it lies "
+    "in bytes that the allocator may have handed to somebody else; how many of its bytes are used "
+    "then, no work says.",
+    fix="If the value is used in full at small shapes too, let the resource's demand have a fixed "
+    "part that covers it. Otherwise nothing is wrong.",
     source=f"{_FORMAT}; seed 000, `evaluate_request_bytes_for_shape`",
     judgment="safety",
-    severity="warning",
-    undecided=True,
+    severity="note",
     example=Example(
         "bundle",
-        {"/plan/payload/nodes/0/values/0/storage/components/0/offset_bytes": 64},
+        {"/plan/payload/nodes/2/values/1/storage/components/0/length_bytes": 8192},
     ),
 )
 
 
-def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
-    """Findings of all rules of values in their rows."""
+def check(
+    values: Mapping[str, Value], rows: ResourceRows, projected: Container[str]
+) -> Iterator[Finding]:
+    """Findings of all rules of values in their rows; ``projected`` are those that grow."""
     limits: dict[str, int | None] = {}
     # For each resource a value in it that is not contiguous, or None if all are.
     exotic: dict[str, Definition | None] = {}
@@ -72,6 +75,9 @@ def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
                 yield from _check_row(definition, component, row, rows)
             if is_exotic:
                 exotic[resource_id] = definition
+            if component.offset_bytes:
+                place = f"{definition.place}/storage/components/{position}"
+                yield from _check_offset(value.value_id, component, rows[resource_id], place)
             limit = limits[resource_id]
             end = component.offset_bytes + component.length_bytes
             if limit is not None and end > limit:
@@ -82,8 +88,8 @@ def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
                     expected=limit,
                     actual=end,
                 )
-            # Without an offset the length may be that of more tokens than one.
-            least = minimal_bytes(rows[resource_id]) if component.offset_bytes else None
+            # What work projects is held to every shape, in ``value_growth``.
+            least = None if value.value_id in projected else minimal_bytes(rows[resource_id])
             if limit is not None and least is not None and least < end <= limit:
                 yield OUTGROWS.finding(
                     f"Value `{value.value_id}` takes bytes {component.offset_bytes:,} to {end:,} "
@@ -93,6 +99,44 @@ def check(values: Mapping[str, Value], rows: ResourceRows) -> Iterator[Finding]:
                     actual=end,
                 )
     yield from _check_layouts(exotic, rows)
+
+
+MISALIGNED = Rule(
+    id="value.misaligned-offset",
+    summary="A value lies at an offset that keeps its row's alignment and that of its elements.",
+    why="Kernels load vectors from aligned addresses; at an offset between two of them they "
+    "fault, or read the wrong bytes.",
+    fix="Move the value to a multiple of its row's `alignment_bytes` and of its element's bytes.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example(
+        "bundle",
+        {"/plan/payload/nodes/0/values/0/storage/components/0/offset_bytes": 16},
+        also=("value.row-too-small",),
+    ),
+)
+
+
+def _check_offset(
+    value_id: str, component: StorageComponent, row: Row, location: str
+) -> Iterator[Finding]:
+    offset = component.offset_bytes
+    units = {
+        f"the {row.alignment_bytes:,} bytes that `{component.resource_id}` is aligned to": (
+            row.alignment_bytes
+        ),
+        f"the {ELEMENT_BYTES[component.element_type]:,} bytes of {component.element_type}": (
+            ELEMENT_BYTES[component.element_type]
+        ),
+    }
+    missed = [words for words, unit in units.items() if unit and offset % unit]
+    if missed:
+        yield MISALIGNED.finding(
+            f"Value `{value_id}` lies at byte {offset:,} of `{component.resource_id}`, which is no "
+            f"multiple of {' and of '.join(missed)}.",
+            f"{location}/offset_bytes",
+            actual=offset,
+        )
 
 
 ROW_DIFFERS = Rule(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.value_storage import malformed_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ferrum_verify.documents.node import PlanNode, ValueBinding, ValueStorage
     from ferrum_verify.documents.tensor import Tensor
@@ -72,7 +73,7 @@ def same_storage(left: ValueStorage, right: ValueStorage) -> bool:
     return True
 
 
-def collect(nodes: Sequence[PlanNode], place: str) -> dict[str, Value]:
+def collect(nodes: Sequence[PlanNode], location: str) -> dict[str, Value]:
     """All values of the nodes that stand at the pointer ``place``, in plan order."""
     values: dict[str, Value] = {}
     divergent: dict[tuple[str, str], Definition] = {}
@@ -87,7 +88,7 @@ def collect(nodes: Sequence[PlanNode], place: str) -> dict[str, Value]:
             if key in divergent:
                 divergent[key].uses += 1
                 continue
-            where = f"{place}/{index}/values/{position}"
+            where = f"{location}/{index}/values/{position}"
             definition = Definition(binding, node, where, malformed_reason(binding))
             if value is None:
                 values[binding.value_id] = Value(binding.value_id, definition)
@@ -108,3 +109,21 @@ def _settle(value: Value) -> None:
 
 def _key(binding: ValueBinding) -> str:
     return f"{binding.usage} {binding.tensor!r} {binding.storage!r}"
+
+
+def misplaced(values: Mapping[str, Value]) -> set[str]:
+    """Values that begin in the midst of another one: in the wrong place, whatever that breaks."""
+    by_resource: dict[str, list[tuple[int, int, str]]] = {}
+    for value in values.values():
+        for part in value.accepted.binding.storage.components:
+            start, end = part.offset_bytes, part.offset_bytes + part.length_bytes
+            by_resource.setdefault(part.resource_id, []).append((start, end, value.value_id))
+    found: set[str] = set()
+    for ranges in by_resource.values():
+        reached = 0  # the furthest end of what begins before
+        for _, together in groupby(sorted(ranges), key=lambda each: each[0]):
+            alike = list(together)
+            if alike[0][0] < reached:
+                found |= {value_id for _, _, value_id in alike}
+            reached = max(reached, *(end for _, end, _ in alike))
+    return found

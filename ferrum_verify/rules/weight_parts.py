@@ -97,14 +97,14 @@ def check(
         yield from _check_format(list(judged.values()), subject.header.weight_format, stated)
 
 
-def _check_format(bound: list[_Bound], stated: str, place: str) -> Iterator[Finding]:
+def _check_format(bound: list[_Bound], stated: str, location: str) -> Iterator[Finding]:
     others = [each for each in bound if each.weight.format_id != stated]
     formats = {each.weight.format_id for each in others}
     if len(others) == len(bound) > 1 == len(formats):
         yield FORMAT.finding(
             f"The plan's weights are in `{stated}`, but all of its {len(bound):,} weights are "
             f"bound in `{next(iter(formats))}`.",
-            place,
+            location,
             expected=next(iter(formats)),
             actual=stated,
         )

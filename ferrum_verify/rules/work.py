@@ -64,12 +64,12 @@ UNMATCHED = Rule(
 )
 
 
-def check_node(node: PlanNode, place: str) -> Iterator[Finding]:
+def check_node(node: PlanNode, location: str) -> Iterator[Finding]:
     """Findings of the work of one node that stands at the pointer ``place``."""
     work = node.work
     if not isinstance(work, TokenWork):
         return
-    where = f"{place}/work/tokens"
+    where = f"{location}/work/tokens"
     source = work.source
     if not work.projections:
         yield WITHOUT_PROJECTIONS.finding(

@@ -14,12 +14,8 @@ from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_L
 from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.rules import estimates
 from ferrum_verify.rules.integrity import estimate_holds
-from ferrum_verify.rules.workspace_ceilings import (
-    Ceilings,
-    Workspace,
-    check_ceilings,
-    check_size,
-)
+from ferrum_verify.rules.workspace_ceilings import check_ceilings, check_size
+from ferrum_verify.rules.workspace_shapes import Ceilings, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,20 +34,22 @@ def check(subject: Subject, rows: ResourceRows | None) -> Iterator[Finding]:
     nodes, memory = subject.plan_nodes, subject.memory
     if nodes is None:
         return
+    ceilings = None if memory is None else Ceilings.of(subject, memory)
     workspaces: list[Workspace] = []
     for index, node in enumerate(nodes):
         findings = list(estimates.check_node(node, f"{subject.places.nodes}/{index}"))
         own = [] if rows is None else list(_workspaces(node, rows))
         if rows is not None and not findings:
             findings += _check_value_alignment(node, rows, f"{subject.places.nodes}/{index}")
-        for workspace in own:
-            findings += _check_row(workspace)
+        if ceilings is not None:
+            for workspace in own:
+                findings += _check_row(workspace, ceilings)
         if findings and not estimate_holds(subject, index):
             continue
         yield from findings
         workspaces += [each for each in own if _has_its_kind(each)]
-    if memory is not None:
-        yield from check_ceilings(workspaces, Ceilings.of(subject, memory), subject)
+    if memory is not None and ceilings is not None:
+        yield from check_ceilings(workspaces, ceilings, subject, memory)
 
 
 def _workspaces(node: PlanNode, rows: ResourceRows) -> Iterator[Workspace]:
@@ -78,7 +76,7 @@ VALUE_ALIGNMENT = Rule(
 )
 
 
-def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> Iterator[Finding]:
+def _check_value_alignment(node: PlanNode, rows: ResourceRows, location: str) -> Iterator[Finding]:
     wanted = node.provider_resources.value_alignment_bytes
     short: dict[str, int] = {}
     for binding in node.values:
@@ -91,7 +89,7 @@ def _check_value_alignment(node: PlanNode, rows: ResourceRows, place: str) -> It
         yield VALUE_ALIGNMENT.finding(
             f"Provider `{node.provider_resources.provider_id}` wants the values of node "
             f"`{node.id}` aligned to {wanted:,} bytes, but the plan aligns {named}.",
-            f"{place}/provider_resources/value_alignment_bytes",
+            f"{location}/provider_resources/value_alignment_bytes",
             actual=wanted,
         )
 
@@ -151,7 +149,7 @@ PROFILE = Rule(
 )
 
 
-def _check_row(workspace: Workspace) -> Iterator[Finding]:
+def _check_row(workspace: Workspace, ceilings: Ceilings) -> Iterator[Finding]:
     row, estimate = workspace.row, workspace.estimate
     if not _has_its_kind(workspace):
         kind = row.kind
@@ -196,7 +194,7 @@ def _check_row(workspace: Workspace) -> Iterator[Finding]:
             expected=OPAQUE_LAYOUT_FINGERPRINT,
             actual=layout,
         )
-    yield from check_size(workspace)
+    yield from check_size(workspace, ceilings)
 
 
 def _has_its_kind(workspace: Workspace) -> bool:

@@ -111,7 +111,7 @@ def _proved_anew(fragment: Any, change: Any, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(auditing, "prove", changed)
     report = prove_subject(
-        subject, fragment, findings, "fenced", ProvingRecord(), ordered=True, judged=True
+        subject, fragment, findings, "fenced", ProvingRecord(), ordered=True, judged=lambda _: True
     )
     assert report is not None
     return [finding.rule for finding in report.findings]
@@ -185,7 +185,7 @@ def audit_with(document: Any, proving: ProvingRecord) -> Any:
     assert subject is not None
     _, findings, _ = judge(subject, "fenced")
     report = prove_subject(
-        subject, document, findings, "fenced", proving, ordered=True, judged=True
+        subject, document, findings, "fenced", proving, ordered=True, judged=lambda _: True
     )
     assert report is not None
     return report

@@ -26,11 +26,17 @@ NOT_OF_A_RUN = {
     "slot.step-minimum": "a total of slots",
     "slot.missing-member": "a resource without a slot is given bytes of its own",
     "contract.value-misaligned": "a kernel may fault on an address, and loses no byte",
+    "value.misaligned-offset": "likewise",
     "value.weight-format": "what bytes mean is not where they lie",
+    "value.overlap": "the format lets two values share bytes only as aliases, alive or not",
+    "value.inconsistent": "the format gives a value one place, whoever reads it",
+    "graph.read-before-write": "the format wants a dependency, whatever else orders the two",
+    "slot.retained-shared": "the format gives a retained resource its slot alone",
+    "liveness.rows-not-derived": "the runtime is told the rows, whoever uses the resource",
 }
 
-# The fenced test of slots is stricter than need be: it refuses pairs that no run hurts.
-FENCED_SLOTS = {"slot.shared-while-live", "slot.many-hazards"}
+# The fenced test of slots and rows is stricter than need be: it refuses pairs that no run hurts.
+FENCED_SLOTS = {"slot.shared-while-live", "slot.many-hazards", "liveness.rows-overlap"}
 
 AGREES = ("verified", "violated", "refused", "undecided", "fenced-slot")
 

@@ -131,16 +131,20 @@ def rows_without_bytes(plan: Plan) -> Iterator[Misfit]:
 
 
 def too_few_instances(plan: Plan) -> Iterator[Misfit]:
-    """More sequences are admitted than there are instances of what each of them needs."""
+    """More sequences, or lanes, are admitted than there are instances of what each needs."""
     admitted = max(
         plan.memory["maximum_active_sequences"],
         *(shape.sequences for shape in reusable_shapes(plan)),
         0,
     )
+    reusable = plan.memory.get("reusable_execution") or {"maximum_reusable_lanes": 0}
+    # A lane that runs has a sequence.
+    lanes = min(admitted, reusable["maximum_reusable_lanes"])
     for resource, row in plan.dynamic.items():
         instances = row["theoretical_maximum_instances"]
-        if row["lifetime"] in ("request", "sequence") and instances < admitted:
-            yield Misfit("instances", (), resource, admitted, instances, None)
+        needed = admitted if row["lifetime"] in ("request", "sequence") else lanes
+        if instances < needed:
+            yield Misfit("instances", (), resource, needed, instances, None)
 
 
 def rows_not_kept(plan: Plan) -> Iterator[Misfit]:

@@ -77,6 +77,14 @@ def assert_derived_alike(problem: Json) -> None:
     assert verifiers_layouts(problem) == defined_layouts(problem["nodes"], memory)
 
 
+# What a problem's nodes do not say, and what the engine accepts and may run short of.
+BESIDE = {
+    "graph.accesses-unknown",
+    "liveness.used-twice",
+    "reusable.lanes-exceed-memory",
+}
+
+
 @documents
 @given(problems())
 def test_a_problem_derives_to_the_defined_plan_and_layouts(problem: Json) -> None:
@@ -120,8 +128,10 @@ def test_a_derived_plan_is_verified_and_its_slots_judged_as_defined(
     for document in (problem, fragment_of(problem, memory)):
         report = audit(document, prove=False)
         if layouts is not REFUSED:
-            assert (report.verdict, report.findings) == ("verified", ())
-        assert {finding.family for finding in report.findings} <= {"binding"}
+            assert report.verdict == "verified"
+            assert {finding.rule for finding in report.findings} <= BESIDE
+        told = [finding for finding in report.findings if finding.rule not in BESIDE]
+        assert {finding.family for finding in told} <= {"binding"}
         shared = [slot.to_wire() for slot in report.slots]
         assert in_any_order(shared) == in_any_order(slot_facts(memory, problem["nodes"]))
 
@@ -145,12 +155,18 @@ def test_a_changed_plan_is_violated_exactly_when_it_is_not_what_is_derived(
 
 def assert_judged_alike(fragment: Json) -> None:
     report = audit(fragment, prove=False)
-    errors = {finding.family for finding in report.findings if finding.severity == "error"}
+    errors = {
+        finding.family
+        for finding in report.findings
+        if finding.severity == "error" and finding.rule != "descriptor.too-few-instances"
+    }
     note(f"{report.verdict}: {[finding.message for finding in report.findings]}")
     if is_what_the_engine_derives(fragment):
         # Layouts that cannot be compiled are no fault of the memory plan, and may be an error.
         assert errors <= {"binding"}
-        if defined_layouts(fragment["nodes"], as_derived(fragment["memory"])) is not REFUSED:
+        short = any(each.rule == "descriptor.too-few-instances" for each in report.findings)
+        layouts = defined_layouts(fragment["nodes"], as_derived(fragment["memory"]))
+        if layouts is not REFUSED and not short:
             assert report.verdict == "verified"
     else:
         assert errors - {"binding"}

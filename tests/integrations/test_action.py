@@ -176,6 +176,35 @@ def test_a_branch_that_breaks_things(job: Job, service: Service) -> None:
     assert comment["body"] == f"{MARK}\n{job.summary}"
 
 
+ANSWER = """
+import os, pathlib, sys
+pathlib.Path(os.environ["GITHUB_WORKSPACE"], "..", "taken").write_text(
+    os.environ.get("GITHUB_TOKEN", "no token")
+)
+sys.exit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["click.py", "json.py", "ferrum_verify/__init__.py", "ferrum_verify/__main__.py"]
+)
+def test_a_pull_request_does_not_run_in_its_own_gate(job: Job, service: Service, name: str) -> None:
+    faulty = {"plans/a.json": edited("fragment", FAULTY)}
+    package = {"ferrum_verify/__init__.py": ANSWER} if "/" in name else {}
+    start(job, {}, faulty | package | {name: ANSWER})
+    assert job.run() == 1
+    assert not (job.folder / ".." / "taken").exists()
+    assert service.comments[0]["body"].startswith(f"{MARK}\n### ferrum-verify: violated\n")
+
+
+def test_everything_that_runs_is_pinned_and_isolated() -> None:
+    for step in action()["runs"]["steps"]:
+        if "uses" in step:
+            assert re.search(r"@[0-9a-f]{40}$", step["uses"]), step["uses"]
+        for line in step.get("run", "").splitlines():
+            assert " -m " not in line or " -I -m " in line, line
+
+
 def test_a_branch_that_is_sound(job: Job, service: Service) -> None:
     start(job, {}, {"plans/a.json": SOUND})
     assert job.run() == 0

@@ -11,7 +11,7 @@ import random
 
 import pytest
 
-from ferrum_verify.derive.slots import derive_step_slots
+from ferrum_verify.derive.slots import FEW, derive_step_slots
 from ferrum_verify.derive.spans import NoCommonSpan, merge_spans
 from ferrum_verify.documents.checkpoint import TokenSpan
 from ferrum_verify.documents.demand import Tokens
@@ -19,6 +19,7 @@ from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.documents.storage import LINEAR_CONTIGUOUS, StorageContract
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.plan import sharing
 from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sharing import slot_safety
 from ferrum_verify.plan.sizes import align_up
@@ -95,6 +96,57 @@ def test_its_slots_are_those_of_first_fit() -> None:
             tuple(sorted(f"r{r}" for r in slot)) for slot in plan.greedy_slots(reusable)
         )
         assert [slot.resource_ids for slot in derived] == expected, plan
+
+
+@pytest.mark.parametrize("beside", [3, FEW, FEW + 1, FEW + 9])
+def test_its_slots_are_those_of_first_fit_beyond_a_few_candidates(beside: int) -> None:
+    """Resources side by side, then some that may follow any, some, or none of them."""
+    rng = random.Random(beside)
+    followers = 6
+    edges = {
+        (i, beside + k)
+        for k in range(followers)
+        for i in range(beside)
+        if k < 3 or rng.random() < 0.9
+    }
+    plan = ConcretePlan(
+        beside + followers,
+        frozenset(edges),
+        tuple(frozenset({i}) for i in range(beside + followers)),
+    )
+    everything = range(len(plan.users))
+    derived = derive_step_slots([activation(r) for r in everything], order_of(plan), frozenset())
+    expected = plan.greedy_slots(tuple(True for _ in everything))
+    assert [slot.resource_ids for slot in derived] == sorted(
+        tuple(sorted(f"r{r}" for r in slot)) for slot in expected
+    )
+
+
+def test_its_slots_are_of_what_a_step_uses_alone() -> None:
+    plan = ConcretePlan(2, frozenset({(0, 1)}), (frozenset({0}), frozenset({1}), frozenset({0})))
+    request = activation(2).model_copy(update={"lifetime": "request"})
+    state = activation(1).model_copy(update={"usage": "state"})
+    unused = activation(9)
+    slots = derive_step_slots([activation(0), state, request, unused], order_of(plan), frozenset())
+    # What is no activation keeps its bytes to itself, though it could follow.
+    assert [(slot.kind, slot.resource_ids) for slot in slots] == [
+        ("dedicated", ("r0",)),
+        ("dedicated", ("r1",)),
+    ]
+
+
+def test_its_judgment_needs_a_life_and_names_so_many_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = ConcretePlan(4, frozenset(), tuple(frozenset({i}) for i in range(4)))
+    assert slot_safety(["r0", "unused"], order_of(plan)) is None
+    monkeypatch.setattr(sharing, "MOST_PAIRS", 4)
+    safety = slot_safety([f"r{r}" for r in range(4)], order_of(plan))
+    assert safety is not None
+    assert (len(safety.unsafe["concurrent"]), safety.counts["concurrent"]) == (4, 6)
+    assert not safety.named_in_full
+    assert not safety.safe("concurrent")
+    assert safety.safe("in-order")
 
 
 def test_its_judgment_of_sharing_is_the_definitions() -> None:

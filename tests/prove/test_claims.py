@@ -104,8 +104,11 @@ def test_rows_that_may_overlap_are_refuted_by_a_schedule() -> None:
             "/nodes/5/dependencies": ["node/embed"],
         }
     )
-    (verdict,) = refuted(fragment, "liveness.rows-overlap")
-    assert verdict.obligation.names == ("node/attention", "node/head")
+    (fenced,) = refuted(fragment, "liveness.rows-overlap")
+    assert fenced.obligation.names == ("node/attention", "node/head")
+    assert fenced.counterexample is None  # `node/output` waits for the one before the other starts
+    (verdict,) = refuted(fragment, "liveness.rows-overlap", "concurrent")
+    assert verdict.obligation.names == fenced.obligation.names
     found = verdict.counterexample.to_wire()
     assert found["left"]["resource"] == "scratch/attention"
     assert found["right"]["resource"] == "scratch/head"
@@ -239,10 +242,8 @@ def test_a_frontier_that_is_claimed_too_far_is_refuted() -> None:
         )
         (verdict,) = proof.of(Refuted)
         assert fate in verdict.obligation.says(None)
-        if wrong == 1:
-            assert verdict.counterexample is not None
-            assert verdict.counterexample.shape.tokens == headroom.tokens + 1  # type: ignore[union-attr]
-            assert verdict.counterexample.bytes == headroom.refused_bytes  # type: ignore[union-attr]
+        # That a long sequence is refused is no fault of the plan.
+        assert verdict.counterexample is None
 
 
 def test_a_number_of_sequences_that_is_claimed_too_far_is_refuted() -> None:

@@ -97,7 +97,11 @@ def test_the_solver_agrees_with_the_fast_path_on_any_small_plan(
     if not used or safety is None:
         return
     slot = StepSlot(kind="ordered_single_fence_step_wave", resource_ids=used)
-    document = {"nodes": raw, "memory": {"dynamic_descriptors": []}}
+    pool = {
+        "step_resource_slots": [{"resource_ids": used}],
+        "invocation_liveness_mode": "no_invocation_resources",
+    }
+    document = {"nodes": raw, "memory": {"dynamic_pools": [pool]}}
     proof = prove(
         [slot_claims(slot, "the slot", "/slot", PlanGraph(nodes), execution)],
         Limits(),
@@ -107,7 +111,7 @@ def test_the_solver_agrees_with_the_fast_path_on_any_small_plan(
     refuted = {verdict.obligation.names for verdict in proof.of(Refuted)}
     assert refuted == set(safety.unsafe[execution])
     for verdict in proof.of(Refuted):
-        # Under `fenced` the run in plan order may show nothing; then none is shown.
+        # Under `fenced` a barrier may keep the pair apart in every run; then none is shown.
         assert verdict.counterexample is not None or execution == "fenced"
 
 

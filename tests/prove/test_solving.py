@@ -80,6 +80,14 @@ def test_a_claim_whose_premises_stay_open_is_not_proved(monkeypatch: pytest.Monk
     assert isinstance(Session().decide(claim(formula(at_most, 1, 5, 5))), Undecided)
 
 
+def test_a_claim_that_the_solver_gives_up_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Whatever is said of its premises then.
+    for after in (z3.sat, z3.unsat):
+        answers = iter([z3.unknown, after])
+        monkeypatch.setattr(Session, "_check", lambda *_: next(answers))  # noqa: B023
+        assert isinstance(Session().decide(claim(formula(at_most, 1, 5, 5))), Undecided)
+
+
 def test_equal_formulas_are_decided_once() -> None:
     session = Session()
     for _ in range(3):

@@ -55,7 +55,7 @@ def test_export_writes_one_file_for_each_query(tmp_path: Path) -> None:
     queries = sum(len(list(theorem.checks("quick"))) for theorem in theorems.load())
     assert len(set(written)) == queries
     first = written[0].read_text(encoding="utf-8")
-    assert first.startswith("; align-up.least / least: unsat is expected\n")
+    assert first.startswith("; accesses.neighbours-decide / read: unsat is expected\n")
 
 
 def test_a_proof_brings_a_check_that_its_premises_can_be_met() -> None:

@@ -15,6 +15,7 @@ import pytest
 from ferrum_verify import audit
 from ferrum_verify.catalogue import catalogue
 from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.counterexamples import AccessCounterexample, ScheduledNode
 from ferrum_verify.deriving.plans import compile_program_bindings
 from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.reading.parse import subject_of
@@ -22,6 +23,7 @@ from ferrum_verify.report.formats import FORMATS, render
 from ferrum_verify.report.html.findings import SHOWN_OF_A_RULE, Drawn, message_pieces
 from ferrum_verify.report.html.page import MAXIMUM_PICTURES
 from ferrum_verify.report.html.picture import names_of
+from ferrum_verify.report.html.schedules import counterexample_data
 from ferrum_verify.report.model import Report
 from tests.examples import WITH_EXAMPLE, report_of_rule
 from tests.report.pages import Page, page_of
@@ -224,3 +226,30 @@ def test_names_in_messages_lead_to_what_is_drawn() -> None:
     assert {piece.place.key for piece in pieces if piece.place and piece.place.view == "pool"} == {
         "2"
     }
+
+
+def test_an_access_is_stepped_through_like_a_schedule() -> None:
+    """A reader that has yet to start needs the bytes from the time at which they are written."""
+    found = AccessCounterexample(
+        nodes=(ScheduledNode("write", 1, 2), ScheduledNode("read", 2, 3)),
+        resource="r",
+        start=0,
+        end=64,
+        writer="write",
+        other="read",
+        mode="read",
+        at=1,
+        value="v",
+    )
+    data = counterexample_data(found, None)
+    assert (data["kind"], data["at"]) == ("schedule", 1)
+    assert data["left"] == {"name": "r", "use": "written by write"}
+    assert data["right"] == {
+        "name": "r",
+        "use": "read by read, which needs v",
+        "life": {"start": 1, "end": 3},
+    }
+    assert [(node["name"], node["left"], node["right"]) for node in data["nodes"]] == [
+        ("write", True, False),
+        ("read", False, True),
+    ]

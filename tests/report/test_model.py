@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from ferrum_verify.counterexamples import (
+    AccessCounterexample,
     ByteRange,
     LiveResource,
     OverlapCounterexample,
@@ -125,6 +126,18 @@ COUNTEREXAMPLES: list[Counterexample] = [
         right=LiveResource("s", "b"),
         at=1,
     ),
+    AccessCounterexample(
+        nodes=(ScheduledNode("a", 0, 2), ScheduledNode("b", 1, 3)),
+        resource="r",
+        start=0,
+        end=64,
+        writer="b",
+        other="a",
+        mode="read",
+        at=1,
+        value="v",
+    ),
+    AccessCounterexample((ScheduledNode("a", 0, 2),), "r", 0, 64, "b", "a", "write", 1),
     OverlapCounterexample(Shape(1, 2, 3), ByteRange("r", 0, 8), ByteRange("s", 4, 12), 4),
     ShapeCounterexample(Shape(1, 2, 3), bytes=10, limit=9, limit_from="/a/0"),
     ShapeCounterexample(Shape(1, 2, 3), overflow=True),

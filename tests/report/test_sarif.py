@@ -206,7 +206,7 @@ def test_counterexamples_are_told_and_kept_as_data(counterexample: Any) -> None:
     assert result["properties"]["expected"] == [1]
     assert "actual" not in result["properties"]
     assert "Counterexample:" in result["message"]["text"]
-    assert ("codeFlows" in result) == (counterexample.kind == "schedule")
+    assert ("codeFlows" in result) == (counterexample.kind in ("schedule", "access"))
 
 
 def test_a_schedule_is_a_path_through_the_file(

@@ -199,3 +199,11 @@ def test_a_faulty_memory_plan_still_has_its_tables() -> None:
     text = render(audit(document, prove=False), "text")
     assert text.startswith("VIOLATED")
     assert " ?\n" in text
+
+
+def test_no_line_is_read_as_a_command() -> None:
+    document = sample("fragment") | {"a" * 61 + "::stop-commands::pwned ##[group]": 0}
+    for width in range(40, 100):
+        report = audit(document, prove=False)
+        lines = render(report, "text", Screen(width=width)).splitlines()
+        assert not [line for line in lines if line.lstrip().startswith(("::", "##["))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ferrum_verify.counterexamples import (
+    AccessCounterexample,
     LiveResource,
     ScheduleCounterexample,
     ScheduledNode,
@@ -56,4 +57,26 @@ def test_bytes_at_a_shape() -> None:
     ]
     assert counterexample_lines(ShapeCounterexample(shape, overflow=True), 72) == [
         "at 1 sequence, 16 tokens, 1 page the bytes pass 2^64 - 1"
+    ]
+
+
+def test_a_run_in_which_two_nodes_need_the_same_bytes() -> None:
+    found = AccessCounterexample(
+        nodes=(ScheduledNode("read", 0, 2), ScheduledNode("write", 1, 2)),
+        resource="r",
+        start=0,
+        end=64,
+        writer="write",
+        other="read",
+        mode="read",
+        at=1,
+        value="v",
+    )
+    assert counterexample_lines(found, 72) == [
+        "at time 1 both need bytes 0 to 63 of r:",
+        "  A  written by write",
+        "  B  read by read, which needs v",
+        "read   BBBBBBBB",
+        "write      AAAA",
+        "           ^ time 1",
     ]

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrum_verify.auditing.audit import audit
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.documents.bundle import Bundle
 from ferrum_verify.documents.node import PlanNode
@@ -47,17 +46,21 @@ def test_several_components_need_ids_of_their_own() -> None:
     assert rules({place: []}) == {"value.malformed", "graph.resources-differ"}
 
 
-def test_an_offset_that_only_larger_shapes_reach_is_open() -> None:
-    # resource.tokens has 64 bytes at one token, and 1,024 at the 256 that it may have.
+def test_an_offset_leaves_too_little_for_what_grows_behind_it() -> None:
+    # resource.tokens has 4 bytes for each of at most 256 tokens, and the value takes as many.
     tokens = f"{NODES}/0/values/0/{COMPONENT}"
-    assert rules({f"{tokens}/offset_bytes": 60}) == set()
-    assert rules({f"{tokens}/offset_bytes": 61}) == {"value.beyond-smallest-shape"}
-    assert rules({f"{tokens}/offset_bytes": 1_020}) == {"value.beyond-smallest-shape"}
-    assert rules({f"{tokens}/offset_bytes": 1_021}) == {"value.exceeds-resource"}
-    # At offset 0 the length may be that of more tokens than one.
-    assert rules({f"{tokens}/length_bytes": 128}) == set()
-    moved = edited({f"{tokens}/offset_bytes": 64})
-    assert audit(moved, prove=False).verdict == "undecided"
+    assert rules({f"{tokens}/offset_bytes": 64}) == {"value.row-too-small"}
+    assert rules({f"{tokens}/offset_bytes": 1_024}) == {"value.exceeds-resource"}
+
+
+def test_an_offset_has_the_alignment_of_its_row_and_of_its_elements() -> None:
+    tokens = f"{NODES}/0/values/0/{COMPONENT}/offset_bytes"
+    found = {each.rule: each.message for each in faults(edited({tokens: 61}))}
+    assert found.keys() == {"value.misaligned-offset", "value.row-too-small"}
+    message = found["value.misaligned-offset"]
+    assert "the 64 bytes that `resource.tokens` is aligned to and of the 4 bytes of u32" in message
+    found = {each.rule: each.message for each in faults(edited({tokens: 60}))}
+    assert "u32" not in found["value.misaligned-offset"]
 
 
 def test_what_most_nodes_bind_is_taken_for_right() -> None:

@@ -183,11 +183,11 @@ def _words(finding: Finding) -> str:
     return words
 
 
-def _owner(finding: Finding, place: str, comparison: Comparison) -> Owner:
+def _owner(finding: Finding, location: str, comparison: Comparison) -> Owner:
     """Whose change a finding is, from where it points in HEAD; what is gone says so."""
     steps = [
         step.replace("~1", "/").replace("~0", "~")
-        for step in finding.location.removeprefix(place).split("/")[1:]
+        for step in finding.location.removeprefix(location).split("/")[1:]
     ]
     match steps:
         case ["device", *_]:

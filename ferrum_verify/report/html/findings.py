@@ -6,7 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-from ferrum_verify.counterexamples import OverlapCounterexample, ScheduleCounterexample
+from ferrum_verify.counterexamples import (
+    AccessCounterexample,
+    OverlapCounterexample,
+    ScheduleCounterexample,
+)
 from ferrum_verify.findings import Family
 from ferrum_verify.findings.wording import printable, sentence, value_text
 from ferrum_verify.report.html.links import named_place, place_of
@@ -146,6 +150,10 @@ def _place(finding: Finding, drawn: Drawn | None) -> Place | None:
     if drawn is None:
         return None
     match finding.counterexample:
+        case AccessCounterexample(resource=resource):
+            place = named_place(resource, drawn.names)
+            if place is not None:
+                return place
         # The clash is a better place than the slot, which may have hundreds of members.
         case ScheduleCounterexample(right=clash) | OverlapCounterexample(right=clash):
             place = named_place(clash.resource, drawn.names)

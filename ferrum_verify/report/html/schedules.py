@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.counterexamples import (
+    AccessCounterexample,
     OverlapCounterexample,
     ScheduleCounterexample,
     ShapeCounterexample,
@@ -14,10 +15,17 @@ from ferrum_verify.findings.wording import printable
 from ferrum_verify.plan.sizes import describe
 from ferrum_verify.report.html.picture import exact
 from ferrum_verify.report.html.ticks import span_ticks
-from ferrum_verify.report.timeline import counterexample_lines
+from ferrum_verify.report.timeline import access_words, counterexample_lines
 
 if TYPE_CHECKING:
-    from ferrum_verify.counterexamples import ByteRange, Counterexample, LiveResource
+    from collections.abc import Sequence
+
+    from ferrum_verify.counterexamples import (
+        ByteRange,
+        Counterexample,
+        LiveResource,
+        ScheduledNode,
+    )
     from ferrum_verify.report.html.picture import Names
 
 _COLUMNS = 96
@@ -28,6 +36,8 @@ def counterexample_data(counterexample: Counterexample, names: Names | None) -> 
     match counterexample:
         case ScheduleCounterexample():
             return {"kind": "schedule", **_schedule(counterexample, names)}
+        case AccessCounterexample():
+            return {"kind": "schedule", **_access(counterexample)}
         case OverlapCounterexample(shape=shape, left=left, right=right, byte=byte):
             return {
                 "kind": "overlap",
@@ -55,22 +65,43 @@ def _schedule(schedule: ScheduleCounterexample, names: Names | None) -> dict[str
     right = _users(schedule, schedule.right, names)
     return {
         "at": schedule.at,
-        "left": {"name": printable(schedule.left.resource), "node": printable(schedule.left.node)},
-        "right": {
-            "name": printable(schedule.right.resource),
-            "node": printable(schedule.right.node),
-        },
-        "nodes": [
-            {
-                "name": printable(node.id),
-                "start": node.start,
-                "end": node.end,
-                "left": node.id in left,
-                "right": node.id in right,
-            }
-            for node in sorted(schedule.nodes, key=lambda node: (node.start, node.end, node.id))
-        ],
+        "left": _side(schedule.left.resource, f"used by {printable(schedule.left.node)}"),
+        "right": _side(schedule.right.resource, f"used by {printable(schedule.right.node)}"),
+        "nodes": _nodes(schedule.nodes, left, right),
     }
+
+
+def _access(found: AccessCounterexample) -> dict[str, Any]:
+    """The writer holds the bytes while it runs, and so does the other; a reader from ``at`` on."""
+    (end,) = (node.end for node in found.nodes if node.id == found.other)
+    (start,) = (node.start for node in found.nodes if node.id == found.other)
+    right = _side(found.resource, access_words(found))
+    right["life"] = {"start": min(start, found.at), "end": end}
+    return {
+        "at": found.at,
+        "left": _side(found.resource, f"written by {printable(found.writer)}"),
+        "right": right,
+        "nodes": _nodes(found.nodes, frozenset({found.writer}), frozenset({found.other})),
+    }
+
+
+def _side(name: str, use: str) -> dict[str, Any]:
+    return {"name": printable(name), "use": use}
+
+
+def _nodes(
+    nodes: Sequence[ScheduledNode], left: frozenset[str], right: frozenset[str]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": printable(node.id),
+            "start": node.start,
+            "end": node.end,
+            "left": node.id in left,
+            "right": node.id in right,
+        }
+        for node in sorted(nodes, key=lambda node: (node.start, node.end, node.id))
+    ]
 
 
 def _users(
@@ -86,7 +117,7 @@ def _users(
 
 def _extent(extent: ByteRange) -> dict[str, Any]:
     return {
-        "name": printable(extent.resource),
+        "name": printable(extent.resource if extent.value is None else extent.value),
         "start": exact(extent.start),
         "end": exact(extent.end),
     }

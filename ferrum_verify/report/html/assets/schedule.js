@@ -12,7 +12,8 @@ class Schedule {
     const times = new Set(schedule.nodes.flatMap(({ start, end }) => [start, end]).concat(schedule.at));
     this.times = [...times].sort((a, b) => a - b);
     this.left = lifeOf(schedule.nodes.filter((node) => node.left));
-    this.right = lifeOf(schedule.nodes.filter((node) => node.right));
+    // What a node has yet to read is needed before the node starts.
+    this.right = schedule.right.life ?? lifeOf(schedule.nodes.filter((node) => node.right));
     this.at = this.times.indexOf(schedule.at);
     this.svg = shape("svg", { class: "canvas schedule", role: "img" });
     this.words = element("div", { class: "panel", "aria-live": "polite" });
@@ -149,7 +150,7 @@ class Schedule {
   }
 }
 
-const sharer = (letter, { name, node }) => [element("strong", {}, letter), " ", element("code", {}, name), `, used by ${node}`];
+const sharer = (letter, { name, use }) => [element("strong", {}, letter), " ", element("code", {}, name), `, ${use}`];
 
 function lifeOf(users) {
   if (!users.length) return null;

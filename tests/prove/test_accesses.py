@@ -1,0 +1,137 @@
+"""The solver's judgment of accesses against the fast path, and the runs that it shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ferrum_verify import audit
+from ferrum_verify.counterexamples import AccessCounterexample
+from ferrum_verify.counterexamples.checking import check_counterexample
+from ferrum_verify.documents.fragment_node import FragmentNode
+from ferrum_verify.limits import Limits
+from ferrum_verify.plan.accesses import accesses_of, conflicts_of, ended_before
+from ferrum_verify.plan.order import HappensBefore
+from ferrum_verify.plan.sharing import EXECUTIONS
+from ferrum_verify.prove.accesses import access_claims
+from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
+from ferrum_verify.prove.prover import prove
+from ferrum_verify.prove.windows import PlanGraph, ends_before_fence
+from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
+from ferrum_verify.rules.proof import DISAGREEMENT
+from tests.definition.sweep import mutants
+from tests.plan.test_accesses import fragments
+
+if TYPE_CHECKING:
+    from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.prove.prover import Proof
+
+
+def prove_accesses(raw: list[dict[str, Any]], execution: Execution) -> Proof:
+    nodes = [FragmentNode(**node) for node in raw]
+    source = access_claims(nodes, {}, 1, PlanGraph(nodes), execution, location="/nodes")
+    document = {"nodes": raw, "memory": {}}
+    return prove([source], Limits(), lambda found: check_counterexample(document, found, execution))
+
+
+@settings(max_examples=120, deadline=None)
+@given(raw=fragments(), execution=st.sampled_from(EXECUTIONS))
+def test_the_solver_agrees_with_the_fast_path(
+    raw: list[dict[str, Any]], execution: Execution
+) -> None:
+    order = HappensBefore([FragmentNode(**node) for node in raw])
+    wanted = {
+        (order.nodes[each.first.node].id, order.nodes[each.then.node].id, each.first.resource)
+        for each in conflicts_of(accesses_of(order.nodes, {}, 1))
+        if not ended_before(order, each.first.node, each.then.node, execution)
+    }
+    proof = prove_accesses(raw, execution)
+    assert not proof.of(Undecided)
+    assert {each.obligation.names for each in proof.of(Refuted)} == wanted
+    for each in proof.of(Refuted):
+        assert isinstance(each.counterexample, AccessCounterexample)
+
+
+def node(name: str, *dependencies: str, reads: str = "", writes: str = "") -> dict[str, Any]:
+    lists = {"reads": reads.split(), "writes": writes.split()}
+    resources = sorted({*lists["reads"], *lists["writes"]})
+    return {"id": name, "dependencies": list(dependencies), "resources": resources, **lists}
+
+
+def test_a_chain_is_proved_by_its_nodes_alone() -> None:
+    """Other nodes between the two do not count: layers of any width have one formula."""
+    raw = [node("a", writes="r"), node("x", "a"), node("y", "a"), node("b", "y", reads="r")]
+    raw += [node("c", "b", writes="s"), node("d", "c"), node("e", "d", reads="s")]
+    for execution in EXECUTIONS:
+        proof = prove_accesses(raw, execution)
+        assert (len(proof.of(Proved)), proof.formulas) == (2, 1)
+
+
+def test_a_barrier_for_others_is_one_for_all_before_it() -> None:
+    raw = [node("a", writes="r"), node("x"), node("y", "x"), node("b", reads="r")]
+    (proved,) = prove_accesses(raw, "fenced").of(Proved)
+    assert proved.obligation.names == ("a", "b", "r")
+    (refuted,) = prove_accesses(raw, "concurrent").of(Refuted)
+    assert refuted.counterexample.to_wire() == {  # type: ignore[union-attr]
+        "kind": "access",
+        "nodes": [{"id": "a", "start": 0, "end": 1}, {"id": "b", "start": 0, "end": 1}],
+        "resource": "r",
+        "bytes": {"start": 0, "end": 1},
+        "writer": {"node": "a"},
+        "other": {"node": "b", "mode": "read"},
+        "at": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("window", "holds"),
+    [
+        (((), (0,)), True),
+        (((), ()), False),
+        (((), (), (1,), ()), True),  # the third waits for the second, and so for the first
+        (((), (), (), (2,)), True),
+        (((), (), ()), False),
+    ],
+)
+def test_windows_with_barriers(window: Any, holds: bool) -> None:
+    import z3
+
+    statement = ends_before_fence(window)
+    solver = z3.Solver()
+    solver.add(*statement.violation)
+    assert (solver.check() == z3.unsat) == holds
+    given_ = z3.substitute(z3.And(statement.given), *statement.example)
+    assert z3.is_true(z3.simplify(given_))
+
+
+@pytest.mark.parametrize("execution", EXECUTIONS)
+def test_full_plans_drawn_at_random(execution: Execution) -> None:
+    """What the rules find of accesses is what the solver refutes, each shown with a run."""
+    rules = {rule.id for rule in (OVERWRITTEN, RACE, RESOURCE_RACE)}
+    found = Counter[str]()
+    for mutant in mutants(seed=11, count=15):
+        report = audit(mutant.document, execution=execution)
+        for each in report.findings:
+            assert each.rule != DISAGREEMENT.id or not any(
+                f"check {rule} " in each.message for rule in rules
+            ), each.message
+            if each.rule in rules:
+                assert isinstance(each.counterexample, AccessCounterexample)
+                assert check_counterexample(mutant.document, each.counterexample, execution)
+                found[each.rule] += 1
+    assert found[OVERWRITTEN.id]
+
+
+def test_an_input_that_a_node_changes_in_place_is_raced_for() -> None:
+    """It has no writer that a reader could be told to wait for."""
+    swapped = (each for each in mutants(seed=7, count=70) if each.mutations == ("swap_access",))
+    findings = (
+        finding
+        for each in swapped
+        for finding in audit(each.document, execution="concurrent", prove=False).findings
+    )
+    assert any(each.rule == RACE.id and "r/in" in each.about for each in findings)
