@@ -115,7 +115,7 @@ def check(
 @_common_options
 def compare(
     *,
-    location: str,
+    base: str,
     head: str,
     plans: tuple[str, ...],
     prove: bool,
@@ -134,7 +134,7 @@ def compare(
     """
     limits = limits_in_force(obligation_limit, proof_limit)
     with _one_sentence():
-        report = compare_contracts(location, head, plans, prove=prove, limits=limits)
+        report = compare_contracts(base, head, plans, prove=prove, limits=limits)
     return _publish(report, format_name, output, baseline, write_baseline, proved=prove)
 
 

@@ -73,7 +73,7 @@ def _also(name: str) -> Callable[[Any], Any]:
 @OUTPUT_OPTION
 def review(
     *,
-    location: str,
+    base: str,
     plans: tuple[str, ...],
     catalogs: tuple[str, ...],
     execution: Execution,
@@ -92,7 +92,7 @@ def review(
     """
     settings = replace(settings_in_force(), execution=execution, prove=prove)
     try:
-        branch = branch_at(Path(), location)
+        branch = branch_at(Path(), base)
         done = review_branch(branch, plans, catalogs, settings, baseline)
     except (GitError, BaselineError) as error:
         raise click.UsageError(str(error)) from None

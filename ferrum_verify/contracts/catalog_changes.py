@@ -38,21 +38,21 @@ _BUILD = (
 
 
 def catalog_changes(
-    base: CapabilityCatalog, head: CapabilityCatalog, location: str
+    base: CapabilityCatalog, head: CapabilityCatalog, place: str
 ) -> Iterator[Finding]:
     """Findings of every change; HEAD stands at the pointer ``place`` of its document."""
-    yield from _device_changes(base, head, pointer(location, "device"))
+    yield from _device_changes(base, head, pointer(place, "device"))
     changed_operations = set()
     for operation_id, before in base.operations.items():
         after = head.operations.get(operation_id)
         if after is None:
             continue
-        where = pointer(location, "operations", operation_id)
+        where = pointer(place, "operations", operation_id)
         for finding in operation_changes(before, after, where):
             changed_operations.add(operation_id)
             yield finding
-    yield from _presence_changes(base, head, location)
-    for pair in provider_pairs(base, head, location):
+    yield from _presence_changes(base, head, place)
+    for pair in provider_pairs(base, head, place):
         findings = list(provider_changes(pair))
         findings += selectability_changes(pair, base, head)
         if not findings:
@@ -61,7 +61,7 @@ def catalog_changes(
             fields = [name for name in _BUILD if not follows or name != "operation_fingerprint"]
             findings += identity_change(pair.name, fields, pair.base, pair.head, pair.place)
         yield from findings
-    yield from _engine_changes(base, head, pointer(location, "engine_providers"))
+    yield from _engine_changes(base, head, pointer(place, "engine_providers"))
 
 
 DEVICE_CHANGED = Rule(
@@ -83,13 +83,13 @@ MEMORY_REDUCED = Rule(
 
 
 def _device_changes(
-    base: CapabilityCatalog, head: CapabilityCatalog, location: str
+    base: CapabilityCatalog, head: CapabilityCatalog, place: str
 ) -> Iterator[Finding]:
     before, after = base.device, head.device
     if before.id != after.id:
         yield DEVICE_CHANGED.finding(
             f"HEAD is a catalog of device {code(after.id)}, and BASE one of {code(before.id)}.",
-            pointer(location, "id"),
+            pointer(place, "id"),
             expected=before.id,
             actual=after.id,
         )
@@ -99,7 +99,7 @@ def _device_changes(
         yield change(
             MEMORY_REDUCED if now < was else "device-memory-extended",
             f"{name} has {now:,} bytes of memory instead of {was:,}.",
-            pointer(location, "total_memory_bytes"),
+            pointer(place, "total_memory_bytes"),
             expected=was,
             actual=now,
         )
@@ -108,10 +108,10 @@ def _device_changes(
         (OFFERED_PROFILES, "dynamic_storage_profiles"),
     ):
         yield from list_change(
-            name, kind, getattr(before, field), getattr(after, field), pointer(location, field)
+            name, kind, getattr(before, field), getattr(after, field), pointer(place, field)
         )
     build = ("class_", "ordinal", "runtime_implementation_fingerprint")
-    yield from identity_change(name, build, before, after, location)
+    yield from identity_change(name, build, before, after, place)
 
 
 PROVIDER_REMOVED = Rule(
@@ -126,27 +126,27 @@ PROVIDER_REMOVED = Rule(
 
 
 def _presence_changes(
-    base: CapabilityCatalog, head: CapabilityCatalog, location: str
+    base: CapabilityCatalog, head: CapabilityCatalog, place: str
 ) -> Iterator[Finding]:
     """Operations and providers that only one of the catalogs has; an operation takes its own."""
     ids = dict.fromkeys([*base.operations, *base.providers, *head.operations, *head.providers])
     for operation_id in ids:
         before, after = providers_by_id(base, operation_id), providers_by_id(head, operation_id)
         name = f"operation {code(operation_id)}"
-        where = pointer(location, "providers")
+        where = pointer(place, "providers")
         if operation_id in head.providers:
             where = pointer(where, operation_id)
         if operation_id in base.operations and operation_id not in head.operations:
             yield PROVIDER_REMOVED.finding(
                 f"HEAD does not have the {name} any more{_along(before)}.",
-                pointer(location, "operations"),
+                pointer(place, "operations"),
                 about=(operation_id, "operation"),
             )
         elif operation_id in head.operations and operation_id not in base.operations:
             yield change(
                 "provider-added",
                 f"HEAD has the {name}{_along(after)}, which is new.",
-                pointer(location, "operations", operation_id),
+                pointer(place, "operations", operation_id),
             )
         else:
             left = ", ".join(map(code, after))
@@ -170,17 +170,17 @@ def _along(providers: Mapping[str, object]) -> str:
 
 
 def _engine_changes(
-    base: CapabilityCatalog, head: CapabilityCatalog, location: str
+    base: CapabilityCatalog, head: CapabilityCatalog, place: str
 ) -> Iterator[Finding]:
     before, after = base.engine_providers, head.engine_providers
     for engine_id, was in before.items():
         name = f"engine provider {code(engine_id)}"
         if engine_id not in after:
             yield PROVIDER_REMOVED.finding(
-                f"the {name} is gone.", location, about=(engine_id, "engine")
+                f"the {name} is gone.", place, about=(engine_id, "engine")
             )
             continue
-        now, where = after[engine_id], pointer(location, engine_id)
+        now, where = after[engine_id], pointer(place, engine_id)
         yield from list_change(
             name, CAPABILITIES, was.capabilities, now.capabilities, pointer(where, "capabilities")
         )
@@ -200,7 +200,7 @@ def _engine_changes(
         yield change(
             "provider-added",
             f"the engine provider {code(engine_id)} is new.",
-            pointer(location, engine_id),
+            pointer(place, engine_id),
         )
 
 
@@ -217,7 +217,7 @@ IDENTITY_CHANGED = Rule(
 
 
 def identity_change(
-    owner: str, fields: Sequence[str], base: object, head: object, location: str
+    owner: str, fields: Sequence[str], base: object, head: object, place: str
 ) -> Iterator[Finding]:
     """At most one finding: these fields differ, and nothing that is declared."""
     names = [name.rstrip("_") for name in fields if getattr(base, name) != getattr(head, name)]
@@ -225,5 +225,5 @@ def identity_change(
         verb = "differs" if len(names) == 1 else "differ"
         yield IDENTITY_CHANGED.finding(
             f"{owner} is another build: only its {', '.join(map(code, names))} {verb}.",
-            pointer(location, names[0]),
+            pointer(place, names[0]),
         )

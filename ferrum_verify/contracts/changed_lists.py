@@ -70,7 +70,7 @@ QUANTIZATION_FORMATS = WEIGHT_FORMATS._replace(noun="quantization formats")
 
 
 def list_change(
-    owner: str, kind: Entries, base: Sequence[_Entry], head: Sequence[_Entry], location: str
+    owner: str, kind: Entries, base: Sequence[_Entry], head: Sequence[_Entry], place: str
 ) -> Iterator[Finding]:
     """At most one finding of what HEAD lost, and one of what it gained.
 
@@ -80,12 +80,12 @@ def list_change(
     if lost := missing_from(head, base):
         words = "; ".join(map(kind.describe, lost))
         yield kind.lost.finding(
-            f"{owner} no longer {kind.verb} the {kind.noun} {words}.", location, **written
+            f"{owner} no longer {kind.verb} the {kind.noun} {words}.", place, **written
         )
     if gained := missing_from(base, head):
         words = "; ".join(map(kind.describe, gained))
         yield change(
-            kind.gained, f"{owner} now {kind.verb} the {kind.noun} {words}.", location, **written
+            kind.gained, f"{owner} now {kind.verb} the {kind.noun} {words}.", place, **written
         )
 
 

@@ -149,21 +149,21 @@ def _policy_findings(
     catalog: CapabilityCatalog,
     policy: RuntimePolicy,
     usable: Sequence[StorageProfile],
-    location: str,
+    place: str,
 ) -> Iterator[Finding]:
     device, granted = catalog.device, policy.memory
     if granted.capacity_bytes > device.total_memory_bytes:
         yield POLICY_EXCEEDS_DEVICE.finding(
             f"Policy {code(policy.policy_id)} grants {granted.capacity_bytes:,} bytes, and device "
             f"{code(device.id)} has {device.total_memory_bytes:,}.",
-            pointer(location, "device", "total_memory_bytes"),
+            pointer(place, "device", "total_memory_bytes"),
         )
     for profile in dict.fromkeys(granted.dynamic_storage_profile_order):
         if profile not in device.dynamic_storage_profiles:
             yield POLICY_PROFILE.finding(
                 f"Policy {code(policy.policy_id)} lists {describe_profile(profile)}, which device "
                 f"{code(device.id)} does not offer.",
-                pointer(location, "device", "dynamic_storage_profiles"),
+                pointer(place, "device", "dynamic_storage_profiles"),
                 actual=profile.to_wire(),
             )
     for operation_id, providers in catalog.providers.items():
@@ -176,7 +176,7 @@ def _policy_findings(
                 yield POLICY_EXCLUDES.finding(
                     f"Policy {code(policy.policy_id)} allows no storage that "
                     f"{code(provider.provider_id)} of {code(operation_id)} accepts at {where}.",
-                    pointer(location, "providers", operation_id, position),
+                    pointer(place, "providers", operation_id, position),
                 )
 
 

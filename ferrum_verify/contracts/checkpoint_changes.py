@@ -153,9 +153,9 @@ STATE_PORT_LAYOUT = Rule(
 
 
 def _port_changes(
-    pair: ProviderPair, base: ProviderContract, head: ProviderContract, location: str
+    pair: ProviderPair, base: ProviderContract, head: ProviderContract, place: str
 ) -> Iterator[Finding]:
-    where = pointer(location, "state_ports") if head.state_ports else location
+    where = pointer(place, "state_ports") if head.state_ports else place
     before = {port.key: port for port in base.state_ports}
     after = {port.key: (index, port) for index, port in enumerate(head.state_ports)}
     for key, port in before.items():
@@ -226,7 +226,7 @@ BEST = {
 
 
 def _promise_changes(
-    pair: ProviderPair, base: ProviderContract, head: ProviderContract, location: str
+    pair: ProviderPair, base: ProviderContract, head: ProviderContract, place: str
 ) -> Iterator[Finding]:
     promises: dict[str, tuple[Rule, Aspect, str]] = {
         "input_dependency": (
@@ -247,7 +247,7 @@ def _promise_changes(
             yield change(
                 better if now == BEST[field] else worse,
                 f"{pair.name} {verb} {code(now)} instead of {code(was)}.",
-                pointer(location, field),
+                pointer(place, field),
                 expected=was,
                 actual=now,
             )

@@ -104,27 +104,27 @@ def containment(
     answer: int | None,
     *,
     rule: Rule,
-    location: str,
+    place: str,
     limit: int = U64_MAX,
 ) -> Question:
     """That each count up to ``limit`` that all of ``base`` permit, all of ``head`` permit."""
     stated = formula(contained, _spans(base), _spans(head), limit)
-    return _question(claim, stated, None if answer is None else (answer,), rule, location)
+    return _question(claim, stated, None if answer is None else (answer,), rule, place)
 
 
 def bounded_growth(
-    claim: str, base: Claim, head: Claim, at_most: int, limits: Shape, *, rule: Rule, location: str
+    claim: str, base: Claim, head: Claim, at_most: int, limits: Shape, *, rule: Rule, place: str
 ) -> Question:
     """That at no shape up to ``limits`` the new claim takes over ``at_most`` bytes more."""
-    return _question(claim, formula(grows_by, base, head, at_most, limits), None, rule, location)
+    return _question(claim, formula(grows_by, base, head, at_most, limits), None, rule, place)
 
 
 def bounded_size(
-    claim: str, workspace: Claim, at_most: int, *, fits: bool, rule: Rule, location: str
+    claim: str, workspace: Claim, at_most: int, *, fits: bool, rule: Rule, place: str
 ) -> Question:
     """That at no shape of its demand a workspace takes over ``at_most`` bytes."""
     stated = formula(stays_within, workspace, at_most)
-    return _question(claim, stated, None if fits else (), rule, location)
+    return _question(claim, stated, None if fits else (), rule, place)
 
 
 def grows_by(base: Claim, head: Claim, at_most: int, limits: Shape) -> Statement:
@@ -143,10 +143,10 @@ def stays_within(claim: Claim, at_most: int) -> Statement:
 
 
 def _question(
-    claim: str, stated: Formula, answer: tuple[int, ...] | None, rule: Rule, location: str
+    claim: str, stated: Formula, answer: tuple[int, ...] | None, rule: Rule, place: str
 ) -> Question:
     return Question(
-        Obligation(id=rule.id, claim=claim, names=(), rule=rule, location=location, formula=stated),
+        Obligation(id=rule.id, claim=claim, names=(), rule=rule, location=place, formula=stated),
         answer,
     )
 

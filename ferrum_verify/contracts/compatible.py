@@ -48,7 +48,7 @@ COMPATIBLE = Rule(
 
 
 def change(
-    kind: Rule | Aspect, message: str, location: str, *, expected: Any = None, actual: Any = None
+    kind: Rule | Aspect, message: str, place: str, *, expected: Any = None, actual: Any = None
 ) -> Finding:
     """A finding of the rule that a change breaks, or of a compatible change of some aspect.
 
@@ -56,9 +56,9 @@ def change(
     change each stands as the ``value`` of an object, beside the ``aspect``.
     """
     if isinstance(kind, Rule):
-        return kind.finding(message, location, expected=expected, actual=actual)
+        return kind.finding(message, place, expected=expected, actual=actual)
     told: dict[str, Any] = {"aspect": kind}
     if actual is not None:
         told["value"] = actual
     was = None if expected is None else {"value": expected}
-    return COMPATIBLE.finding(message, location, expected=was, actual=told)
+    return COMPATIBLE.finding(message, place, expected=was, actual=told)

@@ -47,7 +47,7 @@ OPERATION_UNCLEAR = Rule(
 )
 
 
-def operation_changes(base: Operation, head: Operation, location: str) -> Iterator[Finding]:
+def operation_changes(base: Operation, head: Operation, place: str) -> Iterator[Finding]:
     """At most one finding each of what HEAD refuses, allows, and leaves unclear."""
     if base == head:
         return
@@ -60,7 +60,7 @@ def operation_changes(base: Operation, head: Operation, location: str) -> Iterat
     for effect, kind in kinds.items():
         said = "; ".join(clause for each, clause in clauses if each == effect)
         if said:
-            yield change(kind, f"In operation {code(head.id)}, {said}.", location)
+            yield change(kind, f"In operation {code(head.id)}, {said}.", place)
 
 
 def _clauses(base: Operation, head: Operation) -> Iterator[_Clause]:

@@ -149,7 +149,7 @@ BOUNDARY_UNREACHABLE = Rule(
 
 
 def _boundary_changes(
-    before: Support, after: Support, location: str, written: _Written
+    before: Support, after: Support, place: str, written: _Written
 ) -> Iterator[Finding]:
     assert before.layout is not None
     assert after.layout is not None
@@ -163,7 +163,7 @@ def _boundary_changes(
         yield rule.finding(
             f"The plan's prompt of {lost.prompt:,} tokens can no longer be cut at "
             f"{lost.boundary:,}, because of {_refusing(after.layout, lost)}: {words}.",
-            location,
+            place,
             counterexample=boundary_counterexample(base, head, lost),
             **written,
         )
@@ -173,7 +173,7 @@ def _boundary_changes(
             "plan-boundary-gained",
             f"The plan's prompt of {gained.prompt:,} tokens can now be cut at "
             f"{gained.boundary:,}: {words}.",
-            location,
+            place,
             **written,
         )
 
@@ -195,7 +195,7 @@ CHECKPOINT_WEAKENED = Rule(
 def _promise_changes(
     base: SequenceCheckpointLayout,
     head: SequenceCheckpointLayout,
-    location: str,
+    place: str,
     written: _Written,
 ) -> Iterator[Finding]:
     promises: dict[tuple[str, str, str, str], None] = {}
@@ -227,7 +227,7 @@ def _promise_changes(
     for kind, clauses in kinds:
         if clauses:
             yield change(
-                kind, f"In the plan's checkpoints, {'; '.join(clauses)}.", location, **written
+                kind, f"In the plan's checkpoints, {'; '.join(clauses)}.", place, **written
             )
 
 

@@ -49,7 +49,7 @@ def program_findings(
     catalog: CapabilityCatalog,
     program: ModelProgram,
     usable: Sequence[StorageProfile],
-    location: str,
+    place: str,
 ) -> Iterator[Finding]:
     """Findings of the catalog at ``place`` that the program brings to light."""
     captured = any(isinstance(state.checkpoint, StateSemantics) for state in program.states)
@@ -59,10 +59,10 @@ def program_findings(
             yield OPERATION_UNSERVED.finding(
                 f"The program runs {code(operation_id)} in {use.names()}, and the catalog has "
                 "no such operation.",
-                pointer(location, "operations"),
+                pointer(place, "operations"),
             )
             continue
-        where = pointer(location, "operations", operation_id)
+        where = pointer(place, "operations", operation_id)
         yield from _version(operation, use, where)
         yield from _ports(operation, use, program, where)
         served = selectable(catalog, operation_id, usable)
@@ -70,12 +70,12 @@ def program_findings(
             yield OPERATION_UNSERVED.finding(
                 f"The program runs {code(operation_id)} in {use.names()}, and the catalog has no "
                 "provider of it that can be selected.",
-                pointer(location, "providers", operation_id)
+                pointer(place, "providers", operation_id)
                 if operation_id in catalog.providers
-                else pointer(location, "providers"),
+                else pointer(place, "providers"),
             )
         for position, provider in served:
-            at = pointer(location, "providers", operation_id, position)
+            at = pointer(place, "providers", operation_id, position)
             contract = provider.checkpoint_capability
             if isinstance(contract, ProviderContract):
                 yield from port_findings(provider, contract, use, at)
@@ -89,7 +89,7 @@ def program_findings(
                 )
 
 
-def _version(operation: Operation, use: OperationUse, location: str) -> Iterator[Finding]:
+def _version(operation: Operation, use: OperationUse, place: str) -> Iterator[Finding]:
     version = operation.version
     unmet = [
         node
@@ -103,7 +103,7 @@ def _version(operation: Operation, use: OperationUse, location: str) -> Iterator
             f"The program wants version {wanted.major}.{wanted.minor} of {code(operation.id)} in "
             f"{codes(node.id for node in unmet)}, and the catalog has "
             f"{version.major}.{version.minor}.",
-            pointer(location, "version"),
+            pointer(place, "version"),
         )
 
 
@@ -118,7 +118,7 @@ PROGRAM_PORTS = Rule(
 
 
 def _ports(
-    operation: Operation, use: OperationUse, program: ModelProgram, location: str
+    operation: Operation, use: OperationUse, program: ModelProgram, place: str
 ) -> Iterator[Finding]:
     tensors = {state.value_id: state.tensor for state in program.states}
     tensors |= {weight.value_id: weight.tensor for weight in program.weights}
@@ -138,7 +138,7 @@ def _ports(
                         wrong.setdefault(f"{clause} at {role} {ordinal}", []).append(node.id)
     for clause, nodes in wrong.items():
         yield PROGRAM_PORTS.finding(
-            f"The program binds {clause} of {code(operation.id)} in {codes(nodes)}.", location
+            f"The program binds {clause} of {code(operation.id)} in {codes(nodes)}.", place
         )
 
 

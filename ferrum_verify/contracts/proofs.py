@@ -80,7 +80,7 @@ def _workspace_questions(
             limit,
             fits=fitting,
             rule=WORKSPACE_EXCEEDS,
-            location=workspace.place,
+            place=workspace.place,
         )
 
 
@@ -93,11 +93,11 @@ def _span_questions(old: CatalogSource, new: CatalogSource) -> Iterator[Question
                 [span.head],
                 smallest_refused(span.base, span.head),
                 rule=span.narrowed,
-                location=span.place,
+                place=span.place,
             )
 
 
-def _boundary_questions(before: Support, after: Support, location: str) -> Iterator[Question]:
+def _boundary_questions(before: Support, after: Support, place: str) -> Iterator[Question]:
     if before.layout is None or after.layout is None:
         return
     base, head = before.layout, after.layout
@@ -114,7 +114,7 @@ def _boundary_questions(before: Support, after: Support, location: str) -> Itera
                     getattr(base.boundaries, side), getattr(head.boundaries, side), limit
                 ),
                 rule=BOUNDARY_LOST,
-                location=location,
+                place=place,
                 limit=limit,
             )
 
@@ -135,5 +135,5 @@ def _growth_questions(plan: PlanSource, rebuilt: PlanSource) -> Iterator[Questio
             growth.at_most,
             limits,
             rule=MEMORY_GREW,
-            location=claim.place,
+            place=claim.place,
         )

@@ -48,12 +48,12 @@ def providers_by_id(catalog: CapabilityCatalog, operation_id: str) -> dict[str, 
 
 
 def provider_pairs(
-    base: CapabilityCatalog, head: CapabilityCatalog, location: str
+    base: CapabilityCatalog, head: CapabilityCatalog, place: str
 ) -> Iterator[ProviderPair]:
     """The providers that both catalogs have; HEAD stands at the pointer ``place``."""
     for operation_id in base.providers:
         after = providers_by_id(head, operation_id)
         for provider_id, before in providers_by_id(base, operation_id).items():
             if (now := after.get(provider_id)) is not None:
-                where = pointer(location, "providers", operation_id, now.position)
+                where = pointer(place, "providers", operation_id, now.position)
                 yield ProviderPair(operation_id, before.provider, now.provider, where)

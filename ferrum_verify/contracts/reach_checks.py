@@ -58,14 +58,14 @@ def reach_findings(
     program: ModelProgram | None,
     policy: RuntimePolicy | None,
     usable: Sequence[StorageProfile],
-    location: str,
+    place: str,
 ) -> Iterator[Finding]:
     """Findings of spans that no sequence meets: of one provider, or of several together.
 
     Several are judged together where the program leaves no other choice than them.
     """
     limits = sorted(_limits(program, policy), key=lambda limit: limit.rule.severity != "warning")
-    candidates = list(_candidates(catalog, program, usable, location))
+    candidates = list(_candidates(catalog, program, usable, place))
     guilty: set[str] = set()
     for limit in limits:
         for candidate in candidates:
@@ -164,7 +164,7 @@ def _candidates(
     catalog: CapabilityCatalog,
     program: ModelProgram | None,
     usable: Sequence[StorageProfile],
-    location: str,
+    place: str,
 ) -> Iterator[_Candidate]:
     """The providers with a checkpoint contract that the program, or any, may run on."""
     if program is None:
@@ -187,6 +187,6 @@ def _candidates(
                     contract=contract,
                 ),
                 operation_id,
-                pointer(location, "providers", operation_id, position),
+                pointer(place, "providers", operation_id, position),
                 forced=program is not None and len(found) == 1,
             )

@@ -164,12 +164,12 @@ def _read(loaded: LoadedDocument) -> ReadDocument:
     return ReadDocument(loaded, subject, findings)
 
 
-def _refuse_faults(read: ReadDocument, location: str) -> None:
+def _refuse_faults(read: ReadDocument, place: str) -> None:
     """Refuse a document with wire faults at or below the pointer ``place``."""
     faults = [
         fault
         for fault in read.findings
-        if fault.severity == "error" and _is_within(fault.location, location)
+        if fault.severity == "error" and _is_within(fault.location, place)
     ]
     if faults:
         raise DocumentError(f"{read.loaded.source}: {summarise(faults)}", faults)

@@ -65,10 +65,10 @@ PORT_LAYOUT = Rule(
 
 
 def port_findings(
-    provider: Provider, contract: ProviderContract, use: OperationUse, location: str
+    provider: Provider, contract: ProviderContract, use: OperationUse, place: str
 ) -> Iterator[Finding]:
     """Findings of state ports that the program gives no state, or one of the other layout."""
-    where = pointer(location, "checkpoint_capability", "completed_boundary", "state_ports")
+    where = pointer(place, "checkpoint_capability", "completed_boundary", "state_ports")
     name = f"Provider {code(provider.provider_id)}"
     for index, port in enumerate(contract.state_ports):
         bound = use.states.get((port.role, port.ordinal), [])
@@ -110,7 +110,7 @@ def unserved_states(
     contract: ProviderContract,
     use: OperationUse,
     usable: Sequence[StorageProfile],
-    location: str,
+    place: str,
 ) -> Iterator[Finding]:
     """Findings of states that can be captured, and for which the provider has no port."""
     for (role, ordinal), states in use.states.items():
@@ -124,5 +124,5 @@ def unserved_states(
                 f"Provider {code(provider.provider_id)} of {code(provider.operation_id)} binds "
                 f"{codes(captured)} at {role} {ordinal} and has {has}, so a "
                 "plan that selects it has no checkpoints.",
-                pointer(location, "checkpoint_capability", "completed_boundary"),
+                pointer(place, "checkpoint_capability", "completed_boundary"),
             )

@@ -56,14 +56,14 @@ def access_claims(
     graph: PlanGraph,
     execution: Execution,
     *,
-    location: str,
+    at: str,
 ) -> Claims:
     """The claims that each access is over before one that it must not meet begins.
 
     ``at`` is the pointer of the nodes. What the rules have too many steps for is not claimed.
     """
     accesses = accesses_of(nodes, rows, maximum_tokens)
-    plan = _Plan(graph, execution, location, _first_writers(nodes))
+    plan = _Plan(graph, execution, at, _first_writers(nodes))
     try:
         for conflict in conflicts_of(accesses):
             yield _over_before(conflict, plan)

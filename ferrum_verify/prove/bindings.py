@@ -34,7 +34,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 
 def layout_claims(
-    layout: BindingLayout, location: str, descriptors: Mapping[str, DynamicDescriptor], most: Shape
+    layout: BindingLayout, at: str, descriptors: Mapping[str, DynamicDescriptor], most: Shape
 ) -> Claims:
     """The claims about one compiled binding arena.
 
@@ -43,16 +43,16 @@ def layout_claims(
     """
     slots = sorted(layout.slots, key=lambda slot: slot.physical_offset_bytes)
     name = f"the arena of bucket `{short_pool(layout.reusable_execution_bucket_id)}`"
-    yield _apart(slots, name, location, most)
-    yield _covers(layout, slots, name, location)
+    yield _apart(slots, name, at, most)
+    yield _covers(layout, slots, name, at)
     for slot in slots:
-        yield _aligned(slot, name, location)
+        yield _aligned(slot, name, at)
         row = descriptors.get(slot.resource_id)
         if row is not None and is_sound(row):
-            yield _projected(slot, row, name, location, most)
+            yield _projected(slot, row, name, at, most)
 
 
-def _apart(slots: list[BindingSlot], name: str, location: str, most: Shape) -> Obligation:
+def _apart(slots: list[BindingSlot], name: str, at: str, most: Shape) -> Obligation:
     ranges = _ranges(slots)
 
     def witness(values: tuple[int, ...]) -> Counterexample | None:
@@ -68,11 +68,11 @@ def _apart(slots: list[BindingSlot], name: str, location: str, most: Shape) -> O
         return OverlapCounterexample(most, left, right, byte)
 
     return Obligation(
-        id=f"{location}: apart",
+        id=f"{at}: apart",
         claim=f"No byte of {name} belongs to two slots.",
         names=tuple(slot.resource_id for slot in slots),
         rule=binding.ARENA,
-        location=location,
+        location=at,
         formula=formula(neighbours_are_apart, ranges),
         message=f"two slots of {name} hold the same byte",
         witness=witness,
@@ -86,16 +86,14 @@ def neighbours_are_apart(ranges: Ranges) -> Statement:
     return Statement(LOGIC, z3.Not(any_of(both)), least=(byte,))
 
 
-def _covers(
-    layout: BindingLayout, slots: list[BindingSlot], name: str, location: str
-) -> Obligation:
+def _covers(layout: BindingLayout, slots: list[BindingSlot], name: str, at: str) -> Obligation:
     size = layout.physical_size_bytes
     return Obligation(
-        id=f"{location}: covers",
+        id=f"{at}: covers",
         claim=f"The slots of {name} hold its {size:,} bytes, every one and none beyond.",
         names=(layout.reusable_execution_bucket_id,),
         rule=binding.ARENA,
-        location=location,
+        location=at,
         formula=formula(cover_exactly, _ranges(slots), size),
         message=f"the slots of {name} do not cover its {size:,} bytes exactly",
     )
@@ -125,16 +123,16 @@ def _bytes_of(ranges: Ranges) -> tuple[z3.BitVecRef, Callable[[int, int], z3.Boo
     )
 
 
-def _aligned(slot: BindingSlot, name: str, location: str) -> Obligation:
+def _aligned(slot: BindingSlot, name: str, at: str) -> Obligation:
     offset, size, unit = slot.physical_offset_bytes, slot.capacity_size_bytes, slot.alignment_bytes
     low = max(unit - 1, 0)
     return Obligation(
-        id=f"{location}: aligned {slot.resource_id}",
+        id=f"{at}: aligned {slot.resource_id}",
         claim=f"The slot of `{slot.node_id}` in {name} is not empty, and begins and ends at a "
         f"multiple of {unit:,}.",
         names=(slot.resource_id,),
         rule=binding.ARENA,
-        location=location,
+        location=at,
         # Only the low bits matter, so slots that agree in them have equal formulas.
         formula=formula(is_aligned, offset & low, size & low, size == 0, unit),
         message=f"in {name} the slot of `{slot.node_id}` at {offset:,} with {size:,} bytes is "
@@ -151,23 +149,23 @@ def is_aligned(offset: int, size: int, empty: bool, unit: int) -> Statement:
 
 
 def _projected(
-    slot: BindingSlot, row: DynamicDescriptor, name: str, location: str, most: Shape
+    slot: BindingSlot, row: DynamicDescriptor, name: str, at: str, most: Shape
 ) -> Obligation:
     size, need = slot.capacity_size_bytes, Need(0, ((Claim.of(row), 1),))
     return Obligation(
-        id=f"{location}: projected {slot.resource_id}",
+        id=f"{at}: projected {slot.resource_id}",
         claim=f"At every shape that the bucket covers, `{slot.resource_id}` fits its {size:,} "
         f"bytes of {name}.",
         names=(slot.resource_id,),
         rule=binding.ARENA,
-        location=location,
+        location=at,
         formula=formula(fits, need, most, size),
         message=f"`{slot.resource_id}` outgrows its {size:,} bytes of {name}",
-        witness=partial(at_shape, need, size, location),
+        witness=partial(at_shape, need, size, at),
     )
 
 
-def owner_claims(layout: BindingLayout, location: str, owners: Mapping[int, str | None]) -> Claims:
+def owner_claims(layout: BindingLayout, at: str, owners: Mapping[int, str | None]) -> Claims:
     """The claim that each slot of an arena is owned by one node, which owns nothing else.
 
     ``owners`` has each node's own ``binding_resource`` by position.
@@ -176,12 +174,12 @@ def owner_claims(layout: BindingLayout, location: str, owners: Mapping[int, str 
     positions = tuple(sorted(slot.node_index for slot in layout.slots))
     own = all(owners.get(slot.node_index) == slot.resource_id for slot in layout.slots)
     yield Obligation(
-        id=f"{location}: owners",
+        id=f"{at}: owners",
         claim=f"Every slot of {name} belongs to the node that owns its resource, and no node has "
         "two.",
         names=tuple(slot.node_id for slot in layout.slots),
         rule=binding.OWNER,
-        location=location,
+        location=at,
         formula=formula(own_one_each, positions, own),
         message=f"a slot of {name} does not belong to exactly the node that owns it",
     )

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ferrum_verify.prove.obligation import Claims
 
 
-def runnable_claims(memory: MemoryPlan, location: str, batch: Need) -> Claims:
+def runnable_claims(memory: MemoryPlan, at: str, batch: Need) -> Claims:
     """The claim that static bytes and one minimal request fit the usable bytes.
 
     It is stated over the rows themselves, not over the totals that the plan states.
@@ -46,21 +46,19 @@ def runnable_claims(memory: MemoryPlan, location: str, batch: Need) -> Claims:
     if total is None or usable <= 0:
         return
     yield Obligation(
-        id=f"{location}: runnable",
+        id=f"{at}: runnable",
         claim=f"The static bytes and one request of one token fit the {usable:,} usable bytes.",
         names=(),
         rule=rules.EXCEEDS,
-        location=f"{location}/minimum_runnable_request_bytes",
+        location=f"{at}/minimum_runnable_request_bytes",
         formula=formula(fits, need, UNIT, usable),
         message=f"static bytes and a minimal request need {total:,} bytes, "
         f"{total - usable:,} more than the {usable:,} usable ones",
-        witness=lambda _: ShapeCounterexample(
-            UNIT, total, usable, f"{location}/policy_capacity_bytes"
-        ),
+        witness=lambda _: ShapeCounterexample(UNIT, total, usable, f"{at}/policy_capacity_bytes"),
     )
 
 
-def frontier_claims(memory: MemoryPlan, location: str, need: Need, headroom: Headroom) -> Claims:
+def frontier_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom) -> Claims:
     """The claims that the frontier's batch fits at every smaller length, and no longer one does.
 
     Only where memory ends it: where a declared maximum does, the second has nothing to say.
@@ -68,10 +66,10 @@ def frontier_claims(memory: MemoryPlan, location: str, need: Need, headroom: Hea
     longest, usable = headroom.tokens, memory.usable_capacity_bytes
     if not longest or headroom.sequences != 1:
         return
-    claim = _of_usable_bytes(location)
+    claim = _of_usable_bytes(at)
 
     yield claim(
-        id=f"{location}: frontier",
+        id=f"{at}: frontier",
         claim=f"One sequence of any length up to {longest:,} tokens fits the {usable:,} usable "
         "bytes.",
         formula=formula(fits, need, Shape(1, longest, 1), usable),
@@ -80,14 +78,14 @@ def frontier_claims(memory: MemoryPlan, location: str, need: Need, headroom: Hea
     beyond = longest + 1
     if headroom.refused_bytes is not None and beyond <= U64_MAX:
         yield claim(
-            id=f"{location}: frontier is exact",
+            id=f"{at}: frontier is exact",
             claim=f"One sequence of {beyond:,} tokens does not fit the {usable:,} usable bytes.",
             formula=formula(passes, need, Shape(1, beyond, 1), usable),
             message=f"one sequence of {beyond:,} tokens still fits {usable:,} bytes",
         )
 
 
-def sequence_claims(memory: MemoryPlan, location: str, need: Need, headroom: Headroom) -> Claims:
+def sequence_claims(memory: MemoryPlan, at: str, need: Need, headroom: Headroom) -> Claims:
     """The claims that as many sequences as the frontier says fit, or any fewer, and not one more.
 
     The sequences are of one length, ``headroom.tokens``, and their number is the unknown.
@@ -95,9 +93,9 @@ def sequence_claims(memory: MemoryPlan, location: str, need: Need, headroom: Hea
     most, tokens, usable = headroom.sequences, headroom.tokens, memory.usable_capacity_bytes
     if not most:
         return
-    claim = _of_usable_bytes(location)
+    claim = _of_usable_bytes(at)
     yield claim(
-        id=f"{location}: frontier of sequences",
+        id=f"{at}: frontier of sequences",
         claim=f"Up to {most:,} sequences of {tokens:,} tokens each fit the {usable:,} usable "
         "bytes.",
         formula=formula(several_fit, need, tokens, most, usable),
@@ -106,7 +104,7 @@ def sequence_claims(memory: MemoryPlan, location: str, need: Need, headroom: Hea
     more = most + 1
     if headroom.refused_bytes is not None and more * tokens <= U64_MAX and more <= U32_MAX:
         yield claim(
-            id=f"{location}: frontier of sequences is exact",
+            id=f"{at}: frontier of sequences is exact",
             claim=f"{more:,} sequences of {tokens:,} tokens each do not fit the {usable:,} usable "
             "bytes.",
             formula=formula(several_pass, need, tokens, more, usable),
@@ -114,7 +112,7 @@ def sequence_claims(memory: MemoryPlan, location: str, need: Need, headroom: Hea
         )
 
 
-def total_claims(memory: MemoryPlan, location: str) -> Claims:
+def total_claims(memory: MemoryPlan, at: str) -> Claims:
     """The claim that sums over the pools fit their integers: u64 for minima, u128 for ceilings."""
     static = sum(row.size_bytes for row in memory.static_allocations)
     minima = [getattr(pool, name) for pool in memory.dynamic_pools for name in rules.MINIMA]
@@ -123,12 +121,12 @@ def total_claims(memory: MemoryPlan, location: str) -> Claims:
         for pool in memory.dynamic_pools
     ]
     yield Obligation(
-        id=f"{location}: totals",
+        id=f"{at}: totals",
         claim="The static bytes and the pools' minima add up within u64, and the ceilings within "
         "u128.",
         names=(),
         rule=rules.OVERFLOW,
-        location=f"{location}/minimum_runnable_request_bytes",
+        location=f"{at}/minimum_runnable_request_bytes",
         formula=formula(sums_fit, (static, *minima), (static, *ceilings)),
         message="the plan's totals pass the integers that hold them",
     )
@@ -143,10 +141,8 @@ def sums_fit(minima: tuple[int, ...], ceilings: tuple[int, ...]) -> Statement:
     )
 
 
-def _of_usable_bytes(location: str) -> partial[Obligation]:
-    return partial(
-        Obligation, names=(), rule=rules.EXCEEDS, location=f"{location}/usable_capacity_bytes"
-    )
+def _of_usable_bytes(at: str) -> partial[Obligation]:
+    return partial(Obligation, names=(), rule=rules.EXCEEDS, location=f"{at}/usable_capacity_bytes")
 
 
 def batch_need(memory: MemoryPlan, descriptors: Mapping[str, DynamicDescriptor]) -> Need | None:

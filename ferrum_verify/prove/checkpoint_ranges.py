@@ -70,7 +70,7 @@ class Copied:
         return self.start + self.size * (tokens if self.grows else 1)
 
 
-def range_claims(states: Sequence[Copied], location: str, *, captured: bool) -> Claims:
+def range_claims(states: Sequence[Copied], at: str, *, captured: bool) -> Claims:
     """The claims that no byte is copied for two states at any boundary.
 
     That states are apart from the first token on is a matter of where values lie, whether they
@@ -84,11 +84,11 @@ def range_claims(states: Sequence[Copied], location: str, *, captured: bool) -> 
         together.sort(key=lambda state: (state.start, state.size))
         few = len(together) <= MOST_PAIRED
         for left, right in combinations(together, 2) if few else pairwise(together):
-            outcome = yield _apart(left, right, location, 1, 1)
+            outcome = yield _apart(left, right, at, 1, 1)
             most = min(left.most, right.most)
             grow = most > 1 and (left.grows or right.grows)
             if captured and grow and isinstance(outcome, Proved):
-                yield _apart(left, right, location, 2, most)
+                yield _apart(left, right, at, 2, most)
 
 
 def copied_states(
@@ -123,7 +123,7 @@ def _copied(
     state: ProgramState,
     binding: ValueBinding,
     rows: Mapping[str, DynamicDescriptor],
-    location: str,
+    place: str,
 ) -> Copied | None:
     components = binding.storage.components
     if len(components) != 1 or not isinstance(state.checkpoint, StateSemantics):
@@ -154,11 +154,11 @@ def _copied(
         grows=grows,
         most=most,
         content=(binding.tensor, state.checkpoint),
-        place=location,
+        place=place,
     )
 
 
-def _apart(left: Copied, right: Copied, location: str, first: int, last: int) -> Obligation:
+def _apart(left: Copied, right: Copied, at: str, first: int, last: int) -> Obligation:
     """The claim about two states at every boundary from ``first`` to ``last`` tokens."""
     # Counted from where the first begins, states that follow each other alike ask alike.
     origin, distance = left.start, right.start - left.start
@@ -192,7 +192,7 @@ def _apart(left: Copied, right: Copied, location: str, first: int, last: int) ->
         f"{left.state_id} and {right.state_id}, unless they are one content in one form.",
         names=(left.value_id, right.value_id) if at_once else (left.state_id, right.state_id),
         rule=value.OVERLAP if at_once else checkpoint.STATE_LAYOUT,
-        location=right.place if at_once else location,
+        location=right.place if at_once else at,
         formula=formula(
             never_meet,
             (left.size, left.grows),

@@ -108,9 +108,7 @@ def _access_sources(plan: Plan) -> Iterator[Claims]:
     if plan.graph is not None and nodes is not None:
         tokens = 1 if header is None else header.maximum_scheduled_tokens
         at = plan.subject.places.nodes
-        yield access_claims(
-            nodes, plan.descriptors, tokens, plan.graph, plan.execution, location=at
-        )
+        yield access_claims(nodes, plan.descriptors, tokens, plan.graph, plan.execution, at=at)
 
 
 def _liveness_sources(plan: Plan) -> Iterator[Claims]:

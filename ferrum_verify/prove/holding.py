@@ -93,30 +93,30 @@ def _of_states(
             yield asked, f"state `{state.id}`", component.resource_id
 
 
-def _obligation(asked: _Asked, held: list[tuple[str, str]], location: str) -> Obligation:
+def _obligation(asked: _Asked, held: list[tuple[str, str]], place: str) -> Obligation:
     _, terms, offset, each, most = asked
     (what, resource), others = held[0], len(held) - 1
     more = f", and {others:,} alike" if others else ""
 
     return Obligation(
-        id=f"{location}: holds {what} from {offset} by {each}",
+        id=f"{place}: holds {what} from {offset} by {each}",
         claim=f"At every shape of up to {most:,} tokens `{resource}` has the {offset:,} bytes and "
         f"{each:,} for each token that {what} needs{more}.",
         names=(*dict.fromkeys(name for _, name in held), str(offset)),
         rule=STATE_TOO_SMALL if asked.of_state else TOO_SMALL,
-        location=location,
+        location=place,
         formula=formula(row_holds, terms, offset, each, most),
         message=f"`{resource}` has fewer bytes at some shape than {what} needs there{more}",
-        witness=partial(_witness, asked, location),
+        witness=partial(_witness, asked, place),
     )
 
 
-def _witness(asked: _Asked, location: str, counts: tuple[int, ...]) -> Counterexample | None:
+def _witness(asked: _Asked, place: str, counts: tuple[int, ...]) -> Counterexample | None:
     shape = shape_of(counts)
     need = asked.offset + asked.each * shape.tokens
     limit = bytes_at_most(asked.terms, shape)
     # Past what the demand is defined at, the row may have had more bytes before.
-    return ShapeCounterexample(shape, need, limit, location) if need > limit else None
+    return ShapeCounterexample(shape, need, limit, place) if need > limit else None
 
 
 def row_holds(terms: Terms, offset: int, each: int, most: int) -> Statement:

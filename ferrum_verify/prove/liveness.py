@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def reuse_claims(
-    pool: DynamicPool, name: str, location: str, graph: PlanGraph, execution: Execution
+    pool: DynamicPool, name: str, at: str, graph: PlanGraph, execution: Execution
 ) -> Claims:
     """The claims that rows which reuse one extent are never live together.
 
@@ -46,25 +46,25 @@ def reuse_claims(
     )
     for left, right in itertools.pairwise(rows):
         if left.node_id != right.node_id:
-            yield _one_after_the_other((left, right), name, location, graph, execution)
+            yield _one_after_the_other((left, right), name, at, graph, execution)
 
 
 def _one_after_the_other(
     rows: tuple[InvocationLiveness, InvocationLiveness],
     name: str,
-    location: str,
+    at: str,
     graph: PlanGraph,
     execution: Execution,
 ) -> Obligation:
     left, right = (row.node_id for row in rows)
     window = graph.window(graph.position[left], graph.position[right])
     return Obligation(
-        id=f"{location}/invocation_liveness: {left} before {right}",
+        id=f"{at}/invocation_liveness: {left} before {right}",
         claim=f"`{left}` ends before `{right}` starts, so {name} may give both the same bytes "
         f"({execution}).",
         names=(left, right),
         rule=rules.ROWS_OVERLAP,
-        location=f"{location}/invocation_liveness",
+        location=f"{at}/invocation_liveness",
         formula=formula(ends_before, stream(2) if execution == "in-order" else window),
         message=f"{name} reuses one extent for `{left}` and `{right}`, but neither need wait for "
         "the other",
@@ -106,7 +106,7 @@ def _of_one_name(
     )
 
 
-def peak_claims(pool: DynamicPool, name: str, location: str, minimum: Mapping[str, int]) -> Claims:
+def peak_claims(pool: DynamicPool, name: str, at: str, minimum: Mapping[str, int]) -> Claims:
     """The claim that a pool's invocation peak is enough for any rows that may overlap.
 
     Under total order one row is live at a time; otherwise any rows may be. Rows of one size are
@@ -122,17 +122,17 @@ def peak_claims(pool: DynamicPool, name: str, location: str, minimum: Mapping[st
 
     most = max(sizes) if alone else sum(sizes)
     yield Obligation(
-        id=f"{location}/minimum_invocation_peak_bytes",
+        id=f"{at}/minimum_invocation_peak_bytes",
         claim=f"At the smallest shape the rows of {name} that are live at once never take more "
         f"than {peak:,} bytes ({'one row' if alone else 'any rows'} at a time).",
         names=(pool.pool_id,),
         rule=rules.PEAK,
-        location=f"{location}/minimum_invocation_peak_bytes",
+        location=f"{at}/minimum_invocation_peak_bytes",
         formula=formula(stays_within, tuple(sorted(Counter(sizes).items())), alone, peak),
         message=f"{name} has an invocation peak of {peak:,} bytes, but rows of {most:,} bytes can "
         "be live at once",
         witness=lambda _: ShapeCounterexample(
-            UNIT, most, peak, f"{location}/minimum_invocation_peak_bytes"
+            UNIT, most, peak, f"{at}/minimum_invocation_peak_bytes"
         ),
     )
 

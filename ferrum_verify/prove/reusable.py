@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def budget_claims(
     resolved: ResolvedBucket,
     name: str,
-    location: str,
+    at: str,
     pool: DynamicPool,
     descriptors: Mapping[str, DynamicDescriptor],
 ) -> Claims:
@@ -47,18 +47,18 @@ def budget_claims(
     for kind, groups in parts.items():
         if not groups:
             continue
-        limit, limit_from = 0, location
+        limit, limit_from = 0, at
         if budget is not None:
             limit = getattr(budget, f"{kind}_bytes")
-            limit_from = f"{location}/{resolved.pool_budgets.index(budget)}/{kind}_bytes"
+            limit_from = f"{at}/{resolved.pool_budgets.index(budget)}/{kind}_bytes"
         need = Need.of(0, (), groups, descriptors)
         yield Obligation(
-            id=f"{location}: {kind} of {pool.pool_id}",
+            id=f"{at}: {kind} of {pool.pool_id}",
             claim=f"At every shape that {name} covers, the {kind} bytes of pool "
             f"`{short_pool(pool.pool_id)}` are at most the {limit:,} that it budgets.",
             names=(name, pool.pool_id),
             rule=BUDGET,
-            location=location,
+            location=at,
             formula=formula(fits, need, most, limit),
             message=f"{name} budgets {limit:,} {kind} bytes in pool `{short_pool(pool.pool_id)}`, "
             "which a shape that it covers passes",
@@ -80,7 +80,7 @@ def at_shape(
         return None
 
 
-def lane_claims(memory: MemoryPlan, pool: DynamicPool, location: str) -> Claims:
+def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
     """The claim that all lanes of all buckets fit a pool's reusable workspace ceiling."""
     reusable = memory.reusable_execution
     if reusable is None:
@@ -95,17 +95,17 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, location: str) -> Claims:
     lanes, ceiling = reusable.maximum_reusable_lanes, pool.reusable_workspace_ceiling_bytes
     total = lanes * sum(budgets)
     yield Obligation(
-        id=f"{location}: lanes",
+        id=f"{at}: lanes",
         claim=f"Any {lanes:,} lanes or fewer, each with its budget of every bucket, fit the "
         f"{ceiling:,} bytes that pool `{short_pool(pool.pool_id)}` keeps for reusable execution.",
         names=(pool.pool_id,),
         rule=REUSABLE_CEILING,
-        location=f"{location}/reusable_workspace_ceiling_bytes",
+        location=f"{at}/reusable_workspace_ceiling_bytes",
         formula=formula(lanes_fit, budgets, lanes, ceiling),
         message=f"pool `{short_pool(pool.pool_id)}` keeps {ceiling:,} bytes for reusable "
         f"execution, but {lanes:,} lanes need {total:,}",
         witness=lambda _: ShapeCounterexample(
-            UNIT, total, ceiling, f"{location}/reusable_workspace_ceiling_bytes"
+            UNIT, total, ceiling, f"{at}/reusable_workspace_ceiling_bytes"
         ),
     )
 

@@ -46,26 +46,26 @@ _FREE_SEQUENCES = U32_MAX
 """The bound of a demand that takes no notice of sequences."""
 
 
-def descriptor_claims(row: DynamicDescriptor, location: str) -> Claims:
+def descriptor_claims(row: DynamicDescriptor, at: str) -> Claims:
     """The claims about one descriptor's bytes, for all of its shapes."""
     if not is_sound_but_for_alignment(row):
         return
     claimed = Claim.of(row)
-    yield _loses_nothing(row, claimed, location)
+    yield _loses_nothing(row, claimed, at)
     if not is_sound(row):
         return
-    yield _fits(row, claimed, location)
-    yield _never_shrinks(row, location)
+    yield _fits(row, claimed, at)
+    yield _never_shrinks(row, at)
 
 
-def _fits(row: DynamicDescriptor, claimed: Claim, location: str) -> Obligation:
+def _fits(row: DynamicDescriptor, claimed: Claim, at: str) -> Obligation:
     return Obligation(
-        id=f"{location}: fits u64",
+        id=f"{at}: fits u64",
         claim=f"The bytes of `{row.base_resource_id}`, aligned and in whole blocks, fit u64 at "
         "every shape that its demand is defined at.",
         names=(row.base_resource_id,),
         rule=rules.SIZE_OVERFLOW,
-        location=f"{location}/demand",
+        location=f"{at}/demand",
         formula=formula(fit_u64, claimed),
         message=f"the size of dynamic resource `{row.base_resource_id}` passes u64 at a shape that "
         "its demand admits",
@@ -79,7 +79,7 @@ def fit_u64(claimed: Claim) -> Statement:
     return _at_every_shape(claimed, shape, z3.ULE(words.taken(claimed, shape), words.u64))
 
 
-def _loses_nothing(row: DynamicDescriptor, claimed: Claim, location: str) -> Obligation:
+def _loses_nothing(row: DynamicDescriptor, claimed: Claim, at: str) -> Obligation:
     unit = claimed.granule
 
     def witness(values: tuple[int, ...]) -> Counterexample | None:
@@ -87,15 +87,15 @@ def _loses_nothing(row: DynamicDescriptor, claimed: Claim, location: str) -> Obl
         rounded = rounded_both_ways(row, shape)
         if rounded is None:
             return None
-        return ShapeCounterexample(shape, max(rounded), min(rounded), location)
+        return ShapeCounterexample(shape, max(rounded), min(rounded), at)
 
     return Obligation(
-        id=f"{location}: quantized",
+        id=f"{at}: quantized",
         claim=f"At every shape `{row.base_resource_id}` takes the least multiple of {unit:,} bytes "
         "that holds what it asks for.",
         names=(row.base_resource_id,),
         rule=rules.ALIGNMENT,
-        location=location,
+        location=at,
         formula=formula(round_as_division_does, claimed),
         message=f"dynamic resource `{row.base_resource_id}` is aligned to {claimed.alignment:,} "
         "bytes, and the masks of the allocator give it another size than the least multiple",
@@ -115,21 +115,21 @@ def _at_every_shape(claimed: Claim, shape: SymbolicShape, goal: z3.BoolRef) -> S
     return Statement(LOGIC, goal, given, least=shape.counts, example=shape.smallest)
 
 
-def _never_shrinks(row: DynamicDescriptor, location: str) -> Obligation:
+def _never_shrinks(row: DynamicDescriptor, at: str) -> Obligation:
     terms = row.demand.terms
 
     def witness(values: tuple[int, ...]) -> Counterexample:
         small, large = shape_of(values), shape_of(values[3:])
         return ShapeCounterexample(
-            small, value_at(terms, small), value_at(terms, large), f"{location}/demand"
+            small, value_at(terms, small), value_at(terms, large), f"{at}/demand"
         )
 
     return Obligation(
-        id=f"{location}: never shrinks",
+        id=f"{at}: never shrinks",
         claim=f"The bytes of `{row.base_resource_id}` never shrink as a shape grows.",
         names=(row.base_resource_id,),
         rule=rules.ILLEGAL_DEMAND,
-        location=f"{location}/demand",
+        location=f"{at}/demand",
         formula=formula(is_monotone, terms),
         message=f"the demand of dynamic resource `{row.base_resource_id}` shrinks as the shape "
         "grows",
@@ -152,7 +152,7 @@ def is_monotone(terms: Terms) -> Statement:
     )
 
 
-def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], location: str) -> Claims:
+def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str) -> Claims:
     """The claim that a pool's members never hold more than its theoretical ceiling.
 
     Each member is at a shape of its own, with all of its instances; alike members are counted
@@ -181,15 +181,15 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], location
             total = sum(resident_ceiling(member) for member in members)
         except SizeError:
             return None
-        return ShapeCounterexample(shape, total, ceiling, f"{location}/theoretical_ceiling_bytes")
+        return ShapeCounterexample(shape, total, ceiling, f"{at}/theoretical_ceiling_bytes")
 
     yield Obligation(
-        id=f"{location}: ceiling",
+        id=f"{at}: ceiling",
         claim=f"All instances of all members of {name}, each at any shape that its demand admits, "
         f"hold at most {ceiling:,} bytes together.",
         names=(pool.pool_id,),
         rule=CEILING,
-        location=f"{location}/theoretical_ceiling_bytes",
+        location=f"{at}/theoretical_ceiling_bytes",
         formula=formula(stay_under, tuple(alike.items()), ceiling),
         message=f"the members of {name} can hold more than its theoretical ceiling of "
         f"{ceiling:,} bytes",

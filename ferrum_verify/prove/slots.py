@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def slot_claims(
     slot: StepSlot,
     name: str,
-    location: str,
+    at: str,
     graph: PlanGraph,
     execution: Execution,
     *,
@@ -66,33 +66,31 @@ def slot_claims(
             other = open_.bit_length() - 1
             asked |= 1 << other
             earlier = members[other]
-            outcome = yield _apart(
-                (earlier, member), name, location, graph, execution, repeated=repeated
-            )
+            outcome = yield _apart((earlier, member), name, at, graph, execution, repeated=repeated)
             if isinstance(outcome, Undecided):
                 break  # one open claim says enough: the member may clash with any before it
             if isinstance(outcome, Proved):
                 known |= 1 << other
                 if before[other] and (
-                    execution != "fenced" or (yield from _is_whole(earlier, name, location, graph))
+                    execution != "fenced" or (yield from _is_whole(earlier, name, at, graph))
                 ):
                     known |= before[other]
         before.append(known)
 
 
 def _is_whole(
-    member: str, name: str, location: str, graph: PlanGraph
+    member: str, name: str, at: str, graph: PlanGraph
 ) -> Generator[Obligation, Outcome, bool]:
     first, last = graph.users[member][0], graph.users[member][-1]
     if first == last:
         return True
     outcome = yield Obligation(
-        id=f"{location}: whole {member}",
+        id=f"{at}: whole {member}",
         claim=f"The first user of `{member}` completes before its last user starts, in every "
         f"schedule, so what is dead before `{member}` in {name} is dead after it.",
         names=(member,),
         rule=rules.SHARED_WHILE_LIVE,
-        location=location,
+        location=at,
         formula=formula(ends_before, graph.window(first, last)),
         lemma=True,
     )
@@ -102,7 +100,7 @@ def _is_whole(
 def _apart(
     members: tuple[str, str],
     name: str,
-    location: str,
+    at: str,
     graph: PlanGraph,
     execution: Execution,
     *,
@@ -122,11 +120,11 @@ def _apart(
         return clause + "are live together in the schedule that is shown"
 
     return Obligation(
-        id=f"{location}: {left} before {right}",
+        id=f"{at}: {left} before {right}",
         claim=f"`{left}` and `{right}`, which share {name}, are never live together ({execution}).",
         names=members,
         rule=rules.SHARED_WHILE_LIVE if repeated.isdisjoint(members) else slot_members.REPEATED,
-        location=location,
+        location=at,
         formula=_FORMULAS[execution](graph, lefts, rights),
         message=message,
         witness=lambda _: live_together(graph, left, right, execution),
@@ -181,7 +179,7 @@ _FORMULAS = {"in-order": _in_order, "fenced": _fenced, "concurrent": _concurrent
 def retained_claims(
     slot: StepSlot,
     name: str,
-    location: str,
+    at: str,
     retained: frozenset[str],
     descriptors: Mapping[str, DynamicDescriptor],
 ) -> Claims:
@@ -193,22 +191,22 @@ def retained_claims(
     for resource in slot.resource_ids:
         if resource in retained:
             others = tuple(other for other in slot.resource_ids if other != resource)
-            yield _alone(resource, others, name, location, descriptors)
+            yield _alone(resource, others, name, at, descriptors)
 
 
 def _alone(
     resource: str,
     others: tuple[str, ...],
     name: str,
-    location: str,
+    at: str,
     descriptors: Mapping[str, DynamicDescriptor],
 ) -> Obligation:
     return Obligation(
-        id=f"{location}: retained {resource}",
+        id=f"{at}: retained {resource}",
         claim=f"`{resource}`, which is read after the terminal fence, shares {name} with nothing.",
         names=(resource,),
         rule=slot_members.RETAINED_SHARED,
-        location=location,
+        location=at,
         formula=formula(outlives_none, bool(others)),
         message=lambda _: (
             f"{name} gives the bytes of `{resource}`, which is read after the terminal fence, "

@@ -124,9 +124,7 @@ def _scheduled(subject: Subject) -> Limit | None:
     return Limit(tokens, Party("step", maximum_tokens=tokens), ("maximum_scheduled_tokens",))
 
 
-def merge_claims(
-    declared: Sequence[Declared], side: Side, merged: TokenSpan, location: str
-) -> Claims:
+def merge_claims(declared: Sequence[Declared], side: Side, merged: TokenSpan, at: str) -> Claims:
     """The two claims that a merged constraint is exactly what all providers permit."""
     spans = tuple(sorted({each.on(side) for each in declared}))
     candidate = Span(merged.minimum_tokens, merged.alignment)
@@ -145,23 +143,23 @@ def merge_claims(
         return None
 
     yield Obligation(
-        id=f"{location}: merged {side} is strict enough",
+        id=f"{at}: merged {side} is strict enough",
         claim=f"Whatever count of tokens below 2^64 {name} permits, the {side} of each of the "
         f"{len(declared):,} selected providers permits.",
         names=(side, *providers),
         rule=rules.BOUNDARY_INTERSECTION,
-        location=f"{location}/providers",
+        location=f"{at}/providers",
         formula=formula(contained, (candidate,), spans, U64_MAX),
         message=lambda found: f"{name} permits {_count(found)}, which a provider refuses",
         witness=first_to_refuse,
     )
     yield Obligation(
-        id=f"{location}: merged {side} is no stricter",
+        id=f"{at}: merged {side} is no stricter",
         claim=f"Whatever count of tokens below 2^64 the {side} of each of the {len(declared):,} "
         f"selected providers permits, {name} permits.",
         names=(side, *providers),
         rule=rules.BOUNDARY_INTERSECTION,
-        location=f"{location}/providers",
+        location=f"{at}/providers",
         formula=formula(contained, spans, (candidate,), U64_MAX),
         message=lambda found: f"{name} refuses {_count(found)}, which every provider permits",
         witness=lambda values: SpanCounterexample(everyone, merge, tokens=values[0]),
@@ -173,7 +171,7 @@ def _count(found: object) -> str:
     return "a count of tokens" if tokens is None else f"{tokens:,} tokens"
 
 
-def refusal_claim(declared: Sequence[Declared], location: str) -> Obligation:
+def refusal_claim(declared: Sequence[Declared], at: str) -> Obligation:
     """The claim that providers whose merge was refused really have no boundary in common.
 
     Neither for a fresh sequence nor after tokens that were processed before, in any prompt of
@@ -194,12 +192,12 @@ def refusal_claim(declared: Sequence[Declared], location: str) -> Obligation:
         )
 
     return Obligation(
-        id=f"{location}: no common boundary",
+        id=f"{at}: no common boundary",
         claim=f"No prompt of less than 2^64 tokens has a boundary that all {len(declared):,} "
         "selected providers permit.",
         names=tuple(dict.fromkeys(each.provider_id for each in declared)),
         rule=rules.BOUNDARY_INTERSECTION,
-        location=f"{location}/providers",
+        location=f"{at}/providers",
         formula=formula(have_no_boundary, prefixes, suffixes),
         message="the providers' boundaries were merged to none, and they have one",
         witness=witness,

@@ -33,7 +33,7 @@ def question(
 ) -> Question:
     rule = PREFIX_NARROWED
     return containment(
-        "HEAD permits it too", base, head, answer, rule=rule, location="/place", limit=limit
+        "HEAD permits it too", base, head, answer, rule=rule, place="/place", limit=limit
     )
 
 
@@ -113,7 +113,7 @@ def test_sizes() -> None:
     )
 
     def ask(limit: int, *, fits: bool) -> Question:
-        return bounded_size("it fits", claim, limit, fits=fits, rule=PREFIX_NARROWED, location="")
+        return bounded_size("it fits", claim, limit, fits=fits, rule=PREFIX_NARROWED, place="")
 
     # 5,000 bytes at 50 tokens are rounded up to 5,056.
     discharged = discharge([ask(5_056, fits=True), ask(5_055, fits=False)], Limits())

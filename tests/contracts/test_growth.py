@@ -115,10 +115,10 @@ def test_the_solver_knows_no_larger_growth() -> None:
         base, head = random_claim(random), random_claim(random)
         most = largest_growth(base, head, LIMITS).at_most
         questions.append(
-            bounded_growth("growth", base, head, most, LIMITS, rule=MEMORY_GREW, location="")
+            bounded_growth("growth", base, head, most, LIMITS, rule=MEMORY_GREW, place="")
         )
         # One byte less is contradicted, so the bound is tight and the encoding not vacuous.
-        less = bounded_growth("less", base, head, most - 1, LIMITS, rule=MEMORY_GREW, location="")
+        less = bounded_growth("less", base, head, most - 1, LIMITS, rule=MEMORY_GREW, place="")
         questions.append(less._replace(answer=()))
     discharged = discharge(questions, Limits())
     assert discharged.findings == []

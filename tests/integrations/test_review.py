@@ -36,9 +36,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def review(capsys: Any, location: str, *arguments: str) -> tuple[int, dict[str, Any], str]:
+def review(capsys: Any, base: str, *arguments: str) -> tuple[int, dict[str, Any], str]:
     """The status, the documents by their source, and what stands on standard error."""
-    status = run(["review", "--base", location, "--no-prove", "--format", "json", *arguments])
+    status = run(["review", "--base", base, "--no-prove", "--format", "json", *arguments])
     shown = capsys.readouterr()
     documents = json.loads(shown.out)["documents"] if shown.out else []
     return status, {each["source"]: each for each in documents}, " ".join(shown.err.split())

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def prove_accesses(raw: list[dict[str, Any]], execution: Execution) -> Proof:
     nodes = [FragmentNode(**node) for node in raw]
-    source = access_claims(nodes, {}, 1, PlanGraph(nodes), execution, location="/nodes")
+    source = access_claims(nodes, {}, 1, PlanGraph(nodes), execution, at="/nodes")
     document = {"nodes": raw, "memory": {}}
     return prove([source], Limits(), lambda found: check_counterexample(document, found, execution))
 

@@ -128,10 +128,10 @@ ONE_READING: list[tuple[str, str, Any, str]] = [
 
 @pytest.mark.parametrize(("name", "place", "value", "rule"), ONE_READING)
 def test_faults_with_one_reading_are_read_past(
-    name: str, location: str, value: Any, rule: str
+    name: str, place: str, value: Any, rule: str
 ) -> None:
-    subject, findings = edited(name, {location: value})
-    assert [(finding.rule, finding.location) for finding in findings] == [(rule, location)]
+    subject, findings = edited(name, {place: value})
+    assert [(finding.rule, finding.location) for finding in findings] == [(rule, place)]
     sound, _ = subject_of(sample(name))
     assert sound is not None
     for part in ("header", "nodes", "plan_nodes", "memory", "program", "catalog", "policy"):
@@ -194,10 +194,10 @@ NO_READING: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("place", "value", "rule"), NO_READING)
-def test_faults_without_a_reading(location: str, value: Any, rule: str) -> None:
-    subject, findings = edited("fragment", {location: value})
+def test_faults_without_a_reading(place: str, value: Any, rule: str) -> None:
+    subject, findings = edited("fragment", {place: value})
     assert [finding.rule for finding in findings] == [rule]
-    assert findings[0].location.startswith(location)
+    assert findings[0].location.startswith(place)
     assert subject.memory is None
     assert subject.nodes is not None
 

@@ -50,8 +50,8 @@ def shown(text: str, region: Region) -> str:
         ("/nodes", Region(7, 3, 7, 13), '"nodes": ['),
     ],
 )
-def test_region_of_a_pointer(location: str, region: Region, excerpt: str) -> None:
-    assert regions_in(TEXT, [location]) == {location: region}
+def test_region_of_a_pointer(place: str, region: Region, excerpt: str) -> None:
+    assert regions_in(TEXT, [place]) == {place: region}
     assert shown(TEXT, region) == excerpt
 
 
@@ -111,14 +111,14 @@ documents = st.recursive(
 )
 
 
-def members(value: Any, location: str = "") -> list[tuple[str, Any]]:
-    found = [(location, value)]
+def members(value: Any, place: str = "") -> list[tuple[str, Any]]:
+    found = [(place, value)]
     if isinstance(value, dict):
         for key, member in value.items():
-            found += members(member, pointer(location, key))
+            found += members(member, pointer(place, key))
     elif isinstance(value, list):
         for index, member in enumerate(value):
-            found += members(member, pointer(location, index))
+            found += members(member, pointer(place, index))
     return found
 
 

@@ -380,14 +380,14 @@ POLICY_BUCKETS = "/reusable_execution/buckets"
 
 
 @pytest.mark.parametrize("place", ["", "/policy"])
-def test_a_policys_reusable_execution_keeps_the_rules(location: str) -> None:
+def test_a_policys_reusable_execution_keeps_the_rules(place: str) -> None:
     policy = sample("policy")
-    kind = "bundle" if location else "policy"
-    again = {f"{location}{POLICY_BUCKETS}/-": policy["reusable_execution"]["buckets"][0]}
-    empty = {f"{location}{POLICY_BUCKETS}/0/capacity/maximum_pages": 0}
-    lanes = {f"{location}/reusable_execution/maximum_reusable_lanes": 0}
+    kind = "bundle" if place else "policy"
+    again = {f"{place}{POLICY_BUCKETS}/-": policy["reusable_execution"]["buckets"][0]}
+    empty = {f"{place}{POLICY_BUCKETS}/0/capacity/maximum_pages": 0}
+    lanes = {f"{place}/reusable_execution/maximum_reusable_lanes": 0}
     profile = policy["memory"]["dynamic_storage_profile_order"][0]
-    twice = {f"{location}/memory/dynamic_storage_profile_order/-": profile}
+    twice = {f"{place}/memory/dynamic_storage_profile_order/-": profile}
     for edits, rule in (
         (again, "reusable.bucket-nesting"),
         (empty, "reusable.zero-capacity"),

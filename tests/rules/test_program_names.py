@@ -31,10 +31,10 @@ NODE = PROGRAM["blocks"][0]["nodes"][0]
         ({"/outputs/-": "value.logits"}, "/outputs/1"),
     ],
 )
-def test_each_name_means_one_thing(edits: dict[str, Any], location: str) -> None:
-    assert broken(edits, sample="program") == [(DUPLICATE, location)]
+def test_each_name_means_one_thing(edits: dict[str, Any], place: str) -> None:
+    assert broken(edits, sample="program") == [(DUPLICATE, place)]
     beside_a_plan = {f"/program{pointer}": value for pointer, value in edits.items()}
-    assert broken(beside_a_plan) == [(DUPLICATE, f"/program{location}")]
+    assert broken(beside_a_plan) == [(DUPLICATE, f"/program{place}")]
 
 
 def test_what_is_doubled_is_named() -> None:
@@ -51,8 +51,8 @@ def test_what_is_doubled_is_named() -> None:
         ({"/program/inputs/1": DELETE}, "/program/blocks/1/nodes/1/inputs/2"),
     ],
 )
-def test_each_value_comes_from_somewhere(edits: dict[str, Any], location: str) -> None:
-    assert (UNKNOWN, location) in broken(edits)
+def test_each_value_comes_from_somewhere(edits: dict[str, Any], place: str) -> None:
+    assert (UNKNOWN, place) in broken(edits)
 
 
 def test_what_the_plan_shows_better_is_said_once() -> None:
