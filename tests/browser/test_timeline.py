@@ -229,7 +229,7 @@ def test_a_finding_leads_to_its_place_and_its_rule(open_page: Open, hazard: Repo
     assert panel(page).startswith("node/l0002/o")
     rule = page.locator("#rule-slot\\.shared-while-live")
     assert rule.get_attribute("open") is None
-    page.locator(".finding [data-rule='slot.shared-while-live']").first.click()
+    page.locator(".finding [data-rule]", has_text="slot.shared-while-live").first.click()
     rule.locator("dl").wait_for()
     assert "How to fix it" in rule.inner_text()
 
