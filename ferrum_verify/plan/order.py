@@ -99,7 +99,9 @@ class HappensBefore:
     @cached_property
     def users(self) -> dict[str, list[int]]:
         """For each resource the positions of the nodes that list or bind it, ascending."""
-        return _positions(map(used_by, self.nodes))
+        if all(set(_bound_by(node)).issubset(node.resources) for node in self.nodes):
+            return self.listed
+        return _positions((*node.resources, *_bound_by(node)) for node in self.nodes)
 
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
@@ -161,9 +163,8 @@ class HappensBefore:
         return best
 
 
-def used_by(node: FragmentNode | PlanNode) -> Iterator[str]:
-    """The resources that a node lists or binds, some more than once."""
-    yield from node.resources
+def _bound_by(node: FragmentNode | PlanNode) -> Iterator[str]:
+    """The resources that a node touches, listed or not, some more than once."""
     if node.binding_resource is not None:
         yield node.binding_resource
     if isinstance(node, FragmentNode):

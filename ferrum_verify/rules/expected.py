@@ -259,12 +259,19 @@ class Expected:
         if not (shape.sequences and shape.tokens and shape.pages):
             return budgets
         for group, members in self.groups.items():
-            live = [each for each in members if each.lifetime in ("step", "invocation")]
-            sound = [each for each in live if each.base_resource_id not in self.faulty]
-            if undefined := _undefined(sound, shape):
-                budgets[group] = undefined
-            elif self.sound(members):
-                budgets[group] = self._pool_budgets(group, bytes_at(live, shape))
+            sound = [
+                each
+                for each in members
+                if each.lifetime in ("step", "invocation")
+                and each.base_resource_id not in self.faulty
+            ]
+            try:
+                bytes_of = bytes_at(sound, shape)
+            except SizeError:
+                budgets[group] = _undefined(sound, shape)
+                continue
+            if self.sound(members):
+                budgets[group] = self._pool_budgets(group, bytes_of)
         return budgets
 
     def _pool_budgets(self, group: str, bytes_of: dict[str, int]) -> list[tuple[int, int]]:
@@ -338,15 +345,11 @@ class Expected:
 
 
 def _undefined(members: list[DynamicDescriptor], shape: Shape) -> str:
-    """Which members have no size at the shape, and why; empty where all have one."""
-    try:
-        bytes_at(members, shape)
-    except SizeError:
-        reasons = []
-        for member in members:
-            try:
-                request_bytes(member, shape)
-            except SizeError as error:
-                reasons.append(f"the size of `{member.base_resource_id}` {error}")
-        return "; ".join(reasons)
-    return ""
+    """Which members have no size at the shape, and why."""
+    reasons = []
+    for member in members:
+        try:
+            request_bytes(member, shape)
+        except SizeError as error:
+            reasons.append(f"the size of `{member.base_resource_id}` {error}")
+    return "; ".join(reasons)
