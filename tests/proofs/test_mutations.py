@@ -21,7 +21,7 @@ from proofs.symbolic_plan import SymbolicPlan
 def counterexample(*assertions: z3.BoolRef) -> z3.ModelRef:
     """The model of assertions that a true statement would contradict."""
     solver = z3.Solver()
-    solver.set("timeout", 20_000)
+    solver.set("rlimit", 500_000_000)  # work, not seconds: a busy machine finds the model too
     solver.add(*assertions)
     assert solver.check() == z3.sat
     return solver.model()
