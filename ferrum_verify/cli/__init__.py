@@ -33,6 +33,7 @@ _COMMANDS = {
     "checkpoint": ("derivations", "Print the checkpoint layout, or why none."),
     "contracts": ("contracts", "Check provider contracts, and compare them before a merge."),
     "derive": ("derivations", "Print the memory plan of a problem."),
+    "example": ("example", "Print a plan of a model family, to try the others on."),
     "explain": ("catalogue", "Explain a rule, with an example."),
     "prove": ("prove", "Run the universal theorems."),
     "review": ("review", "Review what a branch changes."),
