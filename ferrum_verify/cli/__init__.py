@@ -30,6 +30,7 @@ INTERRUPTED = 130
 _COMMANDS = {
     "audit": ("audit", "Audit plans: conformance and safety."),
     "bindings": ("derivations", "Print the program-binding layouts."),
+    "bundle": ("bundle", "Put a plan and its sources into one document."),
     "checkpoint": ("derivations", "Print the checkpoint layout, or why none."),
     "contracts": ("contracts", "Check provider contracts, and compare them before a merge."),
     "derive": ("derivations", "Print the memory plan of a problem."),

@@ -65,14 +65,14 @@ def subject_of(value: Any) -> tuple[Subject | None, list[Finding]]:
         return None, [
             UNKNOWN_KIND.finding(f"The value is no document of a known kind{resemblance(value)}.")
         ]
-    places = _places(kind)
+    places = places_of(kind)
     too_many = _row_limit(kind, value, places)
     if too_many is not None:
         return None, [too_many]
     newer = _newer_schema(kind, value, places)
     findings = [newer] if newer is not None else []
     parts, faults = _parts(kind, value, None if newer is None else places.payload)
-    subject = Subject(kind=kind, places=places, raw=_raw(kind, value), **parts)
+    subject = Subject(kind=kind, places=places, raw=raw_parts(kind, value), **parts)
     return subject, [*findings, *faults, *_newer_fields(subject)]
 
 
@@ -92,7 +92,8 @@ def _parts(kind: Kind, value: Any, newer_within: str | None) -> tuple[Parts, lis
     return readable_parts(kind, meant), findings
 
 
-def _places(kind: Kind) -> Places:
+def places_of(kind: Kind) -> Places:
+    """Where the parts of a document of a kind stand in it."""
     match kind:
         case "execution-plan" | "bundle":
             plan = "" if kind == "execution-plan" else "/plan"
@@ -116,7 +117,8 @@ def _places(kind: Kind) -> Places:
             return Places()
 
 
-def _raw(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+def raw_parts(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+    """The JSON values of the plan and of its sources in a document, by their names."""
     match kind:
         case "bundle":
             names = ("plan", "program", "catalog", "policy")
