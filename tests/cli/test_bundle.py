@@ -110,6 +110,9 @@ def test_a_plan_that_states_no_hash(capsys: Any) -> None:
         "program: program.json may fit or not: plan.json has no `program_fingerprint`"
         in capsys.readouterr().err
     )
+    put("plan.json", {"payload": {"program_fingerprint": "é" * 10_000}, "plan_hash": 5})
+    assert run(["bundle", "plan.json", "program.json", "-o", "all.json"]) == 1
+    assert len(capsys.readouterr().err) < 1_000
     put("plan.json", {"payload": 5, "plan_hash": 5})
     assert run(["bundle", "plan.json", "program.json", "-o", "all.json"]) == 3
 
@@ -208,6 +211,11 @@ def test_audit_with_files_is_the_audit_of_their_bundle(capsys: Any) -> None:
     # Of several the one that fits is taken.
     both = ("--with", "other.json", "--with", "catalog.json")
     assert audited("plan.json", *both, capsys=capsys)[0] == 0
+    put("sorted.json", WHOLE["catalog"], sort_keys=True)
+    may_fit = ("--with", "other.json", "--with", "sorted.json")
+    status, report = audited("plan.json", *may_fit, capsys=capsys)
+    assert status == 0
+    assert [each["rule"] for each in report["findings"]] == ["integrity.keys-sorted"]
     put("bundle.json", {"plan": WHOLE["plan"], "surprise": 1})
     status, report = audited("bundle.json", "--with", "catalog.json", capsys=capsys)
     assert status == 1
