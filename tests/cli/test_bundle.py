@@ -100,6 +100,8 @@ def test_a_source_whose_keys_were_sorted_may_fit_or_not(capsys: Any) -> None:
     # A policy's hash covers sorted keys: nothing is lost.
     put("policy.json", WHOLE["policy"], sort_keys=True)
     assert run(["bundle", "plan.json", "policy.json", "-o", "all.json"]) == 0
+    put("policy.json", OTHER["policy"], sort_keys=True)
+    assert run(["bundle", "plan.json", "policy.json", "-o", "all.json"]) == 1
 
 
 def test_a_plan_that_states_no_hash(capsys: Any) -> None:

@@ -68,6 +68,10 @@ def test_nothing_is_loaded_from_the_working_directory(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_a_package_is_loaded_once() -> None:
+    assert beside.package("models") is beside.package("models")
+
+
 def test_what_lies_nowhere_is_not_loaded() -> None:
     with pytest.raises(FileNotFoundError, match="There is no package at"):
         beside.package("nowhere")
