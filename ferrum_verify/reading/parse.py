@@ -43,7 +43,8 @@ UNKNOWN_KIND = Rule(
     summary="The JSON value is a document of a known kind.",
     why="A plan in another wrapping is not a plan that the engine would load.",
     fix="Give an execution plan, a fragment, a memory plan, a planning problem, a bundle, a "
-    "program, a catalog or a policy; `ferrum-verify schema NAME` shows each one's form.",
+    "program, a catalog or a policy; `ferrum-verify schema NAME` shows each one's form, and "
+    "docs/get-your-plan.md how the engine writes them.",
     source="docs/format.md, «Documents»",
     example=Example("fragment", {"/nodes": DELETE, "/memory": DELETE}),
 )
@@ -64,14 +65,14 @@ def subject_of(value: Any) -> tuple[Subject | None, list[Finding]]:
         return None, [
             UNKNOWN_KIND.finding(f"The value is no document of a known kind{resemblance(value)}.")
         ]
-    places = _places(kind)
+    places = places_of(kind)
     too_many = _row_limit(kind, value, places)
     if too_many is not None:
         return None, [too_many]
     newer = _newer_schema(kind, value, places)
     findings = [newer] if newer is not None else []
     parts, faults = _parts(kind, value, None if newer is None else places.payload)
-    subject = Subject(kind=kind, places=places, raw=_raw(kind, value), **parts)
+    subject = Subject(kind=kind, places=places, raw=raw_parts(kind, value), **parts)
     return subject, [*findings, *faults, *_newer_fields(subject)]
 
 
@@ -91,7 +92,8 @@ def _parts(kind: Kind, value: Any, newer_within: str | None) -> tuple[Parts, lis
     return readable_parts(kind, meant), findings
 
 
-def _places(kind: Kind) -> Places:
+def places_of(kind: Kind) -> Places:
+    """Where the parts of a document of a kind stand in it."""
     match kind:
         case "execution-plan" | "bundle":
             plan = "" if kind == "execution-plan" else "/plan"
@@ -115,7 +117,8 @@ def _places(kind: Kind) -> Places:
             return Places()
 
 
-def _raw(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+def raw_parts(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+    """The JSON values of the plan and of its sources in a document, by their names."""
     match kind:
         case "bundle":
             names = ("plan", "program", "catalog", "policy")
