@@ -85,10 +85,17 @@ def _reach(
     part: Mapping[str, Any],
 ) -> int:
     """How many bytes of a component are touched in the step of the most tokens."""
-    row = document.descriptors.get(part["resource_id"])
-    if binding["usage"] == "state" and row is not None and "fixed" not in row["demand"]:
-        return ENDLESS - int(part["offset_bytes"])
     length = int(part["length_bytes"])
+    if binding["usage"] == "state":
+        program = document.value.get("program") or {"states": []}
+        grown = [
+            int(scaled["bytes_per_token"]) * int(scaled["maximum_tokens"])
+            for state in program["states"]
+            if state["value_id"] == binding["value_id"]
+            and isinstance(state["capacity_demand"], dict)
+            for scaled in state["capacity_demand"].values()
+        ]
+        return max([length, *grown])
     work = node["work"]
     for axis in work["tokens"]["projections"] if isinstance(work, dict) else ():
         if all(axis[name] == binding[name] for name in ("value_id", "role", "ordinal")):

@@ -28,13 +28,15 @@ class Suspect(NamedTuple):
 
 
 def meetings(touched: list[Touch]) -> Iterator[tuple[Touch, Touch]]:
-    """Every two touches of the same bytes; of a claim, as another resource."""
+    """Every two touches of the same bytes; of a claim, as a resource that it is not for."""
     arenas: dict[tuple[str, str], list[Touch]] = {}
     for touch in touched:
         arenas.setdefault(touch.arena, []).append(touch)
     for inside in arenas.values():
         for one, other in combinations(inside, 2):
-            own = (one.claim or other.claim) and one.resource == other.resource
+            own = one.claim != other.claim and (
+                one.resource in other.given or other.resource in one.given
+            )
             if one.meets(other) and not own:
                 yield one, other
 
@@ -180,7 +182,11 @@ def _muddles(hurt: Touch, by: Touch, life: Life, plan: Plan) -> bool:
 
 
 def shared(plan: Plan) -> Iterator[Suspect]:
-    """Two members of a Step slot live at once; a retained one lives on to the end of the run."""
+    """Two members of a Step slot live at once.
+
+    A retained one lives on to the end of the run, and so does what is no activation: nobody says
+    when it is looked at.
+    """
     users: dict[str, set[int]] = {}
     for at, node in enumerate(plan.nodes):
         for name in uses(node):
@@ -189,11 +195,17 @@ def shared(plan: Plan) -> Iterator[Suspect]:
     for left, right in combinations(sorted(slots), 2):
         if set(slots[left]) & set(slots[right]):
             both = (users.get(left, set()), users.get(right, set()))
-            kept = [name in plan.retained_resources for name in (left, right)]
+            kept = [_is_kept(plan, name) for name in (left, right)]
             nodes = tuple(min(each) for each in both if each)
             kind = "retained" if any(kept) else "shared"
             live = [_lives(each, keeps) for each, keeps in zip(both, kept, strict=True)]
             yield Suspect(kind, nodes, f"{left} {right}", 0, 0, None, _both(*live))
+
+
+def _is_kept(plan: Plan, name: str) -> bool:
+    row = plan.dynamic.get(name, {"usage": None, "kind": None})
+    is_value = (row["usage"], row["kind"]) == ("activations", "value")
+    return name in plan.retained_resources or not is_value
 
 
 def _lives(users: set[int], is_kept: bool) -> Callable[[Moment], bool]:

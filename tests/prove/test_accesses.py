@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def prove_accesses(raw: list[dict[str, Any]], execution: Execution) -> Proof:
     nodes = [FragmentNode(**node) for node in raw]
-    source = access_claims(nodes, {}, 1, PlanGraph(nodes), execution, at="/nodes")
+    source = access_claims(nodes, 1, {}, PlanGraph(nodes), execution, at="/nodes")
     document = {"nodes": raw, "memory": {}}
     return prove([source], Limits(), lambda found: check_counterexample(document, found, execution))
 
@@ -46,7 +46,7 @@ def test_the_solver_agrees_with_the_fast_path(
     order = HappensBefore([FragmentNode(**node) for node in raw])
     wanted = {
         (order.nodes[each.first.node].id, order.nodes[each.then.node].id, each.first.resource)
-        for each in conflicts_of(accesses_of(order.nodes, {}, 1))
+        for each in conflicts_of(accesses_of(order.nodes, 1, {}))
         if not ended_before(order, each.first.node, each.then.node, execution)
     }
     proof = prove_accesses(raw, execution)
