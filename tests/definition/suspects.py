@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class Suspect(NamedTuple):
-    """What would be a fault if some run had a moment at which ``holds``."""
+    """What would be a fault if some run had a moment at which ``holds``.
+
+    With ``then``, if it holds of that moment and a later one of the run too.
+    """
 
     kind: str
     nodes: tuple[int, ...]
@@ -25,6 +28,7 @@ class Suspect(NamedTuple):
     end: int
     value: str | None
     holds: Callable[[Moment], bool]
+    then: Callable[[Moment, Moment], bool] | None = None
 
 
 def meetings(touched: list[Touch]) -> Iterator[tuple[Touch, Touch]]:
@@ -154,7 +158,11 @@ def losses(one: Touch, other: Touch, lives: dict[str, Life], plan: Plan) -> Iter
             yield _suspect("overwritten", hurt, by, lambda _: True)
         for reader in life.readers - {by.node}:
             kind = "carried" if by.claim else "overwritten"
-            yield _suspect(kind, hurt, by, _while_needed(life, by.node, reader), reader)
+            suspect = _suspect(kind, hurt, by, _while_needed(life, by.node, reader), reader)
+            rewriters = life.writers - {by.node, reader}
+            if len(life.writers) > 1:
+                suspect = suspect._replace(then=_not_again(rewriters, reader))
+            yield suspect
 
 
 def _while_standing(life: Life, writer: int) -> Callable[[Moment], bool]:
@@ -164,6 +172,16 @@ def _while_standing(life: Life, writer: int) -> Callable[[Moment], bool]:
 def _while_needed(life: Life, writer: int, reader: int) -> Callable[[Moment], bool]:
     standing = _while_standing(life, writer)
     return lambda moment: standing(moment) and not moment.has_ended(reader)
+
+
+def _not_again(writers: frozenset[int], reader: int) -> Callable[[Moment, Moment], bool]:
+    """Whether the reader comes before any of the writers has put its value there again."""
+
+    def holds(lost: Moment, read: Moment) -> bool:
+        again = (each for each in writers if not lost.has_ended(each))
+        return read.runs(reader) and not any(read.has_ended(each) for each in again)
+
+    return holds
 
 
 def _muddles(hurt: Touch, by: Touch, life: Life, plan: Plan) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ferrum_verify import audit
+from ferrum_verify.counterexamples.checking import check_counterexample
 from tests.definition.agreement import compare
 from tests.definition.bytes import faults
 from tests.definition.plan_nodes import UNIT, bind, node, place_of, retained
@@ -276,6 +277,38 @@ def test_what_the_engine_refuses_without_a_loss_is_conformance() -> None:
     assert kinds(document) == in_all()
     [finding] = [each for each in audit(document).findings if each.severity == "error"]
     assert (finding.rule, finding.judgment) == ("value.retained-overwritten", "conformance")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_value_that_is_written_again_before_it_is_read_is_there(model: Execution) -> None:
+    document = plan(
+        ("a", [], ["in"], "first"),
+        ("b", ["a"], ["first"], "second"),
+        ("c", ["b"], ["second"], "again"),
+        ("d", ["c"], ["first"], "third"),
+    )
+    nodes = nodes_of(document)
+    nodes[2]["values"][1]["value_id"] = "first"
+    for each in nodes[1:3]:
+        take(each, each["values"][0]["value_id"], each["values"][1])
+        for binding in each["values"]:
+            place_of(binding)["resource_id"] = "r/first"
+    assert kinds(document) == in_all()
+    assert audit(document["plan"], execution=model).verdict == "verified"
+    run = [{"id": name, "start": 2 * at, "end": 2 * at + 1} for at, name in enumerate("abcd")]
+    overwritten = {
+        "kind": "access",
+        "nodes": run,
+        "resource": "r/first",
+        "bytes": {"start": 0, "end": UNIT},
+        "value": "first",
+        "writer": {"node": "b"},
+        "other": {"node": "d", "mode": "read"},
+        "at": run[1]["start"],
+    }
+    assert not check_counterexample(document, overwritten, model)
+    nodes[2]["values"][1]["value_id"] = "again"
+    assert check_counterexample(document, overwritten, model)
 
 
 @pytest.mark.parametrize("model", MODELS)
