@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.counterexamples.document import Document
     from ferrum_verify.counterexamples.kinds import Execution
+    from ferrum_verify.counterexamples.runs import Times
 
 ENDLESS = 2**64
 """The end of what reaches to the end of its resource, however large that is."""
@@ -46,15 +47,20 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
     if times[other][0] <= at:
         return True
     producers = {name for name, node in nodes.items() if _writes_value(node, value)}
-    return (
-        mode == "read"
-        and value is not None
-        and writer not in producers
-        and (
-            not producers
-            or any(name in times and times[name][1] <= times[writer][0] for name in producers)
-        )
-    )
+    return mode == "read" and value is not None and _is_lost(times, writer, other, producers)
+
+
+def _is_lost(times: Times, writer: str, reader: str, producers: set[str]) -> bool:
+    """Whether a value stood when the writer started, and no producer puts it back for the reader.
+
+    What nobody produces stands from the start.
+    """
+    if writer in producers:
+        return False
+    ends = [times[name][1] for name in producers if name in times]
+    began, read = times[writer][0], times[reader][0]
+    stood = not producers or any(end <= began for end in ends)
+    return stood and not any(began < end <= read for end in ends)
 
 
 def _touched(
@@ -85,10 +91,17 @@ def _reach(
     part: Mapping[str, Any],
 ) -> int:
     """How many bytes of a component are touched in the step of the most tokens."""
-    row = document.descriptors.get(part["resource_id"])
-    if binding["usage"] == "state" and row is not None and "fixed" not in row["demand"]:
-        return ENDLESS - int(part["offset_bytes"])
     length = int(part["length_bytes"])
+    if binding["usage"] == "state":
+        program = document.value.get("program") or {"states": []}
+        grown = [
+            int(scaled["bytes_per_token"]) * int(scaled["maximum_tokens"])
+            for state in program["states"]
+            if state["value_id"] == binding["value_id"]
+            and isinstance(state["capacity_demand"], dict)
+            for scaled in state["capacity_demand"].values()
+        ]
+        return max([length, *grown])
     work = node["work"]
     for axis in work["tokens"]["projections"] if isinstance(work, dict) else ():
         if all(axis[name] == binding[name] for name in ("value_id", "role", "ordinal")):

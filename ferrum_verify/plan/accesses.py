@@ -12,7 +12,6 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from ferrum_verify.documents.demand import Fixed
 from ferrum_verify.documents.node import PlanNode, TokenWork
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.documents.fragment_node import FragmentNode
-    from ferrum_verify.documents.memory_plan import DynamicDescriptor
+    from ferrum_verify.documents.program import ModelProgram
     from ferrum_verify.plan.order import HappensBefore
 
 ENDLESS = 2**64
@@ -82,20 +81,32 @@ class TooManyAccessesError(Exception):
     """More than ``MOST_STEPS``: what was found until then is all that is told."""
 
 
+def declared_bytes(program: ModelProgram | None) -> dict[str, int]:
+    """The bytes of each state that grows with its sequence, when that is as long as it may be.
+
+    By the state's value. Without a program nothing is known of how states grow.
+    """
+    return {
+        state.value_id: state.capacity_demand.bytes_per_token * state.capacity_demand.maximum_tokens
+        for state in (() if program is None else program.states)
+        if not isinstance(state.capacity_demand, str)
+    }
+
+
 def accesses_of(
     nodes: Sequence[FragmentNode | PlanNode],
-    rows: Mapping[str, DynamicDescriptor],
     maximum_tokens: int,
+    declared: Mapping[str, int],
 ) -> dict[str, list[Access]]:
     """The accesses of each resource in plan order, of one node its reads first.
 
     ``maximum_tokens`` are scheduled in the largest step: what a node's work projects grows in
-    proportion to them.
+    proportion to them. ``declared`` has the bytes of states that grow otherwise, by value.
     """
     found: dict[str, list[Access]] = {}
     for index, node in enumerate(nodes):
         mine = (
-            _of_plan_node(index, node, rows, maximum_tokens)
+            _of_plan_node(index, node, maximum_tokens, declared)
             if isinstance(node, PlanNode)
             else _of_fragment_node(index, node)
         )
@@ -112,7 +123,7 @@ def _of_fragment_node(index: int, node: FragmentNode) -> Iterator[Access]:
 
 
 def _of_plan_node(
-    index: int, node: PlanNode, rows: Mapping[str, DynamicDescriptor], maximum_tokens: int
+    index: int, node: PlanNode, maximum_tokens: int, declared: Mapping[str, int]
 ) -> Iterator[Access]:
     extents = {
         (axis.value_id, axis.role, axis.ordinal): axis.canonical_extent
@@ -123,11 +134,10 @@ def _of_plan_node(
         extent = extents.get((binding.value_id, binding.role, binding.ordinal))
         for part in binding.storage.components:
             bound.add(part.resource_id)
-            row = rows.get(part.resource_id)
             start = part.offset_bytes
-            if binding.usage == "state" and row is not None and not isinstance(row.demand, Fixed):
+            if binding.usage == "state":
                 # Only the run tells how far a state that grows is filled.
-                end = ENDLESS
+                end = start + max(part.length_bytes, declared.get(binding.value_id, 0))
             elif extent:
                 end = start + part.length_bytes * maximum_tokens // extent
             else:

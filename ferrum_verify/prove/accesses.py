@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.documents.fragment_node import FragmentNode
-    from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.findings import Rule
     from ferrum_verify.prove.obligation import Claims, Formula
     from ferrum_verify.prove.windows import PlanGraph, Window
@@ -51,8 +50,8 @@ class _Plan:
 
 def access_claims(
     nodes: Sequence[FragmentNode | PlanNode],
-    rows: Mapping[str, DynamicDescriptor],
     maximum_tokens: int,
+    declared: Mapping[str, int],
     graph: PlanGraph,
     execution: Execution,
     *,
@@ -60,9 +59,10 @@ def access_claims(
 ) -> Claims:
     """The claims that each access is over before one that it must not meet begins.
 
-    ``at`` is the pointer of the nodes. What the rules have too many steps for is not claimed.
+    ``at`` is the pointer of the nodes; the rest is as in ``accesses_of``. What the rules have too
+    many steps for is not claimed.
     """
-    accesses = accesses_of(nodes, rows, maximum_tokens)
+    accesses = accesses_of(nodes, maximum_tokens, declared)
     plan = _Plan(graph, execution, at, _first_writers(nodes))
     try:
         for conflict in conflicts_of(accesses):

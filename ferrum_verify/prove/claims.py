@@ -11,6 +11,7 @@ from ferrum_verify.derive.reusable import capacity_shape
 from ferrum_verify.documents.memory_plan import Binding
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings.wording import short_pool
+from ferrum_verify.plan.accesses import declared_bytes
 from ferrum_verify.plan.frontier import capacity_of, largest_sequences, largest_tokens
 from ferrum_verify.plan.sizes import minimum_bytes
 from ferrum_verify.prove.accesses import access_claims
@@ -108,7 +109,8 @@ def _access_sources(plan: Plan) -> Iterator[Claims]:
     if plan.graph is not None and nodes is not None:
         tokens = 1 if header is None else header.maximum_scheduled_tokens
         at = plan.subject.places.nodes
-        yield access_claims(nodes, plan.descriptors, tokens, plan.graph, plan.execution, at=at)
+        declared = declared_bytes(plan.subject.program)
+        yield access_claims(nodes, tokens, declared, plan.graph, plan.execution, at=at)
 
 
 def _liveness_sources(plan: Plan) -> Iterator[Claims]:

@@ -19,6 +19,7 @@ from ferrum_verify.plan.accesses import (
     TooManyAccessesError,
     accesses_of,
     conflicts_of,
+    declared_bytes,
     ended_before,
 )
 
@@ -74,7 +75,7 @@ def check(facts: Expected) -> Iterator[Finding]:
     if silent == len(order.nodes):
         return
     tokens = 1 if subject.header is None else subject.header.maximum_scheduled_tokens
-    accesses = accesses_of(order.nodes, facts.descriptors, tokens)
+    accesses = accesses_of(order.nodes, tokens, declared_bytes(subject.program))
     try:
         for conflict in conflicts_of(accesses):
             if not ended_before(order, conflict.first.node, conflict.then.node, facts.execution):

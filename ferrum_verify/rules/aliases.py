@@ -10,7 +10,7 @@ from ferrum_verify.rules.ascending import first_fault
 from ferrum_verify.rules.node_ports import bindings_by_port
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Container, Hashable, Iterator, Mapping, Sequence
 
     from ferrum_verify.documents.node import (
         ExactAlias,
@@ -142,6 +142,7 @@ def check(
     ``overlapping`` are the pairs of values that are known to share bytes by accident: that such
     two are stored in different places is no second fault.
     """
+    needed = _needed(subject)
     for index, node in enumerate(subject.plan_nodes or ()):
         place = f"{subject.places.nodes}/{index}"
         ports = bindings_by_port(node) if node.exact_aliases else {}
@@ -172,6 +173,45 @@ def check(
                     "exact alias for it.",
                     f"{place}/values/{position}/alias",
                 )
+        yield from _collisions(node, values, needed, overlapping, place)
+
+
+COLLISION = Rule(
+    id="value.outputs-collide",
+    summary="No two outputs of a node take the same bytes.",
+    why="The node writes both values into one place, and whoever reads either finds the one that "
+    "came last.",
+    fix="Let one output take the input's bytes, and give the other bytes of its own.",
+    source=_FORMAT,
+    judgment="safety",
+)
+
+
+def _collisions(
+    node: PlanNode,
+    values: Mapping[str, Value],
+    needed: Container[str],
+    overlapping: Container[tuple[str, str]],
+    place: str,
+) -> Iterator[Finding]:
+    """Outputs in one place that are exact aliases of one input, and so may overlap others."""
+    taken: dict[Hashable, str] = {}
+    for position, binding in enumerate(node.values):
+        if binding.role != "output" or not _is_settled(binding, values):
+            continue
+        parts = binding.storage.components
+        key = tuple((part.resource_id, part.offset_bytes, part.length_bytes) for part in parts)
+        other = taken.setdefault(key, binding.value_id)
+        pair = (other, binding.value_id)
+        if pair in overlapping or pair[::-1] in overlapping:
+            continue
+        if other != binding.value_id and (other in needed or binding.value_id in needed):
+            yield COLLISION.finding(
+                f"Node `{node.id}` outputs `{other}` and `{binding.value_id}` to the same bytes of "
+                f"`{parts[0].resource_id}`, so that one of them is lost.",
+                f"{place}/values/{position}/storage/components",
+                about=(node.id, other, binding.value_id),
+            )
 
 
 def _faults(
@@ -204,6 +244,15 @@ def _faults(
         and all(_is_settled(binding, values) for binding in (output, source))
     ):
         yield "the two are stored in different places"
+
+
+def _needed(subject: Subject) -> set[str]:
+    """The values that a node reads, or somebody when the step is complete."""
+    nodes = subject.plan_nodes or ()
+    needed = {b.value_id for node in nodes for b in node.values if b.access != "write"}
+    if subject.header is not None:
+        needed.update(each.value_id for each in subject.header.retained_completion_values)
+    return needed if subject.program is None else needed.union(subject.program.outputs)
 
 
 def _is_settled(binding: ValueBinding, values: Mapping[str, Value]) -> bool:

@@ -27,6 +27,7 @@ def check(facts: Expected) -> Iterator[Finding]:
     yield from _carried(facts, nodes)
     yield from _kept_between_steps(facts, nodes)
     yield from _given_away(facts, nodes)
+    yield from _inputs_lost(facts, nodes)
 
 
 CARRIED = Rule(
@@ -204,6 +205,56 @@ def _given_away(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Findin
                     pointer(facts.subject.places.nodes, index, "values", position),
                     about=(binding.value_id,),
                 )
+
+
+INPUT_LOST = Rule(
+    id="value.input-lost",
+    summary="What the plan is handed keeps its bytes until its last reader.",
+    why="An input stands in its bytes before the first node starts. A member of its slot that is "
+    "used before it destroys it, though the two are never used at one time.",
+    fix="Give the input's resource the lifetime `request`, or a slot of its own.",
+    source=RUNS,
+    judgment="safety",
+)
+
+
+def _inputs_lost(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Finding]:
+    """Inputs in a slot whose members are used before; what is live together is told as that."""
+    inputs = _inputs(nodes)
+    users = {} if facts.order is None else facts.order.users
+    for (group, index), safety in facts.slot_safety.items():
+        place, pool = facts.pools[group]
+        members = pool.step_resource_slots[index].resource_ids
+        live_together = safety.unsafe[facts.execution]
+        for resource in (name for name in members if name in inputs):
+            earlier = [
+                name
+                for name in members
+                if users.get(name, [len(nodes)])[-1] < users[resource][0]
+                and (name, resource) not in live_together
+            ]
+            if earlier:
+                taker = nodes[users[min(earlier, key=lambda name: users[name][0])][0]].id
+                yield INPUT_LOST.finding(
+                    f"`{inputs[resource]}`, which no node writes, stands in `{resource}` from the "
+                    f"start, and `{taker}` is given its bytes before "
+                    f"`{nodes[users[resource][0]].id}` reads it",
+                    f"{facts.subject.places.memory}/dynamic_pools/{place}"
+                    f"/step_resource_slots/{index}",
+                    about=(resource,),
+                )
+
+
+def _inputs(nodes: tuple[PlanNode, ...]) -> dict[str, str]:
+    """For each resource with a value that no node writes as an output, one of these values."""
+    written = {b.value_id for node in nodes for b in node.values if b.role == "output"}
+    return {
+        part.resource_id: binding.value_id
+        for node in nodes
+        for binding in node.values
+        if binding.value_id not in written
+        for part in binding.storage.components
+    }
 
 
 def _overwriters(binding: ValueBinding, nodes: Iterable[PlanNode], start: int) -> Iterator[int]:

@@ -6,6 +6,7 @@ That their resources can be kept that long is judged with the Step slots.
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,8 +51,8 @@ class _Writes:
         self._writes = sorted(writes, key=lambda each: each[:3])
         self._reach = list(accumulate((each.end for each in self._writes), max))
 
-    def destroying(self, position: int, binding: ValueBinding) -> _Write | None:
-        """A write into the first component of ``binding`` after its node has written it."""
+    def destroying(self, position: int, binding: ValueBinding) -> Iterator[_Write]:
+        """The writes into the first component of ``binding`` beside or after its own."""
         component = binding.storage.components[0]
         start = component.offset_bytes
         end = start + component.length_bytes
@@ -61,9 +62,8 @@ class _Writes:
             later = write.position > position
             beside = write.position == position and write.binding is not binding
             if write.end > start and (later or beside):
-                return write
+                yield write
             index -= 1
-        return None
 
 
 ORDER = Rule(
@@ -83,24 +83,6 @@ DIFFERS = Rule(
     "an activation with one storage component.",
     source=_FORMAT,
     example=Example("bundle", {f"{_RETAINED}/0/logical_offset_bytes": 4}),
-)
-
-_HIDDEN = {
-    "value_id": "value.hidden",
-    "producer_node_id": "node.embed",
-    "output_ordinal": 0,
-    "resource_id": "resource.hidden",
-    "logical_offset_bytes": 0,
-    "tensor": {"dimensions": [1, 8], "element_type": "f32", "layout": "contiguous"},
-}
-OVERWRITTEN = Rule(
-    id="value.retained-overwritten",
-    summary="A retained completion value keeps its bytes until the step ends.",
-    why="The caller reads the value after the fence, and would get what the other node wrote.",
-    fix="Retain the value that is written last, or write the other one elsewhere.",
-    source=_FORMAT,
-    judgment="safety",
-    example=Example("bundle", {_RETAINED: [_HIDDEN, _LOGITS]}),
 )
 
 
@@ -132,14 +114,68 @@ def check(subject: Subject) -> Iterator[Finding]:
                 where,
             )
             continue
-        writes = writes_of.get(value.resource_id)
-        if writes is not None and (write := writes.destroying(position, binding)) is not None:
-            yield OVERWRITTEN.finding(
-                f"The retained value `{value.value_id}` of node `{node.id}` is overwritten by "
-                f"{write.binding.role} {write.binding.ordinal} of node `{write.node.id}`, "
-                f"`{write.binding.value_id}`.",
-                where,
-            )
+        if value.resource_id in writes_of:
+            writes = writes_of[value.resource_id].destroying(position, binding)
+            yield from _overwritten(value, node, binding, writes, where)
+
+
+_HIDDEN = {
+    "value_id": "value.hidden",
+    "producer_node_id": "node.embed",
+    "output_ordinal": 0,
+    "resource_id": "resource.hidden",
+    "logical_offset_bytes": 0,
+    "tensor": {"dimensions": [1, 8], "element_type": "f32", "layout": "contiguous"},
+}
+OVERWRITTEN = Rule(
+    id="value.retained-overwritten",
+    summary="A retained completion value keeps its bytes until the step ends.",
+    why="The caller reads the value after the fence, and would get what the other node wrote.",
+    fix="Retain the value that is written last, or write the other one elsewhere.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle", {_RETAINED: [_HIDDEN, _LOGITS]}),
+)
+
+
+def _overwritten(
+    value: RetainedCompletionValue,
+    node: PlanNode,
+    binding: ValueBinding,
+    writes: Iterator[_Write],
+    location: str,
+) -> Iterator[Finding]:
+    """One finding, of a write that destroys the value if there is one.
+
+    The input that the value is an exact alias of is updated by the same write. The engine wants
+    no such write beside the value's own, and no byte is lost by it.
+    """
+    output = binding.ordinal
+    taken = {each.input_ordinal for each in node.exact_aliases if each.output_ordinal == output}
+
+    def is_same(write: _Write) -> bool:
+        other = write.binding
+        return (
+            write.node is node
+            and other.role == "input"
+            and other.ordinal in taken
+            and other.storage == binding.storage
+        )
+
+    in_place = None
+    for write in writes:
+        finding = OVERWRITTEN.finding(
+            f"The retained value `{value.value_id}` of node `{node.id}` is overwritten by "
+            f"{write.binding.role} {write.binding.ordinal} of node `{write.node.id}`, "
+            f"`{write.binding.value_id}`.",
+            location,
+        )
+        if not is_same(write):
+            yield finding
+            return
+        in_place = replace(finding, judgment="conformance")
+    if in_place is not None:
+        yield in_place
 
 
 UNPRODUCED = Rule(

@@ -246,11 +246,14 @@ def _check_slot(
         if member is None:
             continue
         if resource not in facts.faulty and not is_transient_activation(member):
-            yield NOT_TRANSIENT.finding(
+            finding = NOT_TRANSIENT.finding(
                 f"{name} shares the bytes of `{resource}`, which is no token-scaled activation "
                 f"value (usage {member.usage}, demand {member.demand.tag})",
                 f"{location}/resource_ids/{index}",
             )
+            # An activation that grows otherwise is dead after its last user all the same.
+            is_dead = member.usage == "activations" and member.kind == "value"
+            yield replace(finding, judgment="conformance") if is_dead else finding
         elif resource in facts.subject.retained:
             yield RETAINED_SHARED.finding(
                 f"{name} shares the bytes of `{resource}`, which is read after the terminal fence",

@@ -62,7 +62,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         grown = list(value_growth.check(subject, placed, rows, extents))
         yield from grown
         too_small = {name for each in grown for name in each.about[:1]}
-        yield from value_packing.check(subject, placed, extents, classes)
+        yield from value_packing.check(subject, placed, rows, extents, classes)
         yield from undefined_rows.check(subject, subject.memory, too_small)
     yield from weight_parts.check(subject, values, rows)
     yield from retained.check(subject)

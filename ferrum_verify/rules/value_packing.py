@@ -4,26 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ferrum_verify.documents.demand import Fixed
+from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.findings.wording import plural
 from ferrum_verify.plan.growth import growth_of
+from ferrum_verify.rules import value_growth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
+    from ferrum_verify.documents.execution_plan import PlanHeader
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.aliases import AliasClasses
     from ferrum_verify.rules.value_uses import Definition, Value
 
 
 class _Placed(NamedTuple):
-    """A value's bytes in a row: where they start and end, and how many each token takes."""
+    """A value's bytes in a row: where they start and end, and how many each token takes.
+
+    Of a step's tokens there are at most ``most``, of a state's those of its sequence.
+    """
 
     start: int
     end: int
     each: int
+    most: int
     definition: Definition
     place: str
 
@@ -73,16 +82,19 @@ IN_TURN = Rule(
 def check(
     subject: Subject,
     values: Mapping[str, Value],
+    rows: ResourceRows,
     projected: Mapping[str, Iterable[int]],
     classes: AliasClasses,
 ) -> Iterator[Finding]:
     """Findings of values that grow into others; where they overlap as bound is reported so."""
     if subject.header is None:
         return
-    most = subject.header.maximum_scheduled_tokens
-    for resource_id, placed in _rows(values, projected).items():
+    kept = {each.value_id for each in subject.header.retained_completion_values}
+    for resource_id, placed in _rows(subject, subject.header, values, projected).items():
         if len({each.start for each in placed}) < 2:
             continue
+        row = rows.get(resource_id)
+        grows = isinstance(row, DynamicDescriptor) and not isinstance(row.demand, Fixed)
         placed.sort(key=lambda each: each[:3])
         for index, one in enumerate(placed):
             group = classes.group(one.definition.binding)
@@ -94,22 +106,31 @@ def check(
                 ),
                 None,
             )
-            if behind is None or one.start + one.each * most <= behind.start:
+            if behind is None:
+                continue
+            names = one.definition.binding.value_id, behind.definition.binding.value_id
+            if grows and subject.program is None and one.definition.binding.usage == "state":
+                yield value_growth.UNDECIDED.finding(
+                    f"Whether state `{names[0]}` grows into `{names[1]}`, which lies behind it in "
+                    f"`{resource_id}`, cannot be told, since the program that declares its bytes "
+                    "is not there.",
+                    behind.place,
+                )
+            if one.start + one.each * one.most <= behind.start:
                 continue
             tokens = (behind.start - one.start) // one.each + 1
-            names = one.definition.binding.value_id, behind.definition.binding.value_id
             said = (
                 f"At {plural(tokens, 'token')} value `{names[0]}` takes bytes {one.start:,} to "
                 f"{one.start + one.each * tokens:,} of `{resource_id}`, and value `{names[1]}` "
                 f"begins at {behind.start:,}"
             )
-            if _both_live(*(_life(name, subject.plan_nodes or ()) for name in names)):
+            if _both_live(*(_life(name, subject.plan_nodes or (), kept) for name in names)):
                 yield GROWS_INTO.finding(f"{said}.", behind.place)
             else:
                 yield IN_TURN.finding(f"{said}; whether one is dead by then is open.", behind.place)
 
 
-def _life(value_id: str, nodes: Sequence[PlanNode]) -> tuple[int, int]:
+def _life(value_id: str, nodes: Sequence[PlanNode], retained: Container[str]) -> tuple[int, int]:
     """The nodes, in plan order, from the first that writes a value to the last that binds it."""
     uses = [
         (index, binding)
@@ -117,8 +138,8 @@ def _life(value_id: str, nodes: Sequence[PlanNode]) -> tuple[int, int]:
         for binding in node.values
         if binding.value_id == value_id
     ]
-    kept = any(binding.usage == "state" for _, binding in uses)
-    # What no node writes is there from the start, and a state outlives the step.
+    kept = value_id in retained or any(binding.usage == "state" for _, binding in uses)
+    # What no node writes is there from the start; a state, or what is retained, outlives the step.
     written = [index for index, binding in uses if binding.role == "output"]
     return min(written, default=-1), len(nodes) if kept else max(index for index, _ in uses)
 
@@ -132,8 +153,15 @@ def _both_live(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _rows(
-    values: Mapping[str, Value], projected: Mapping[str, Iterable[int]]
+    subject: Subject,
+    header: PlanHeader,
+    values: Mapping[str, Value],
+    projected: Mapping[str, Iterable[int]],
 ) -> dict[str, list[_Placed]]:
+    states = {
+        state.value_id: state.capacity_demand
+        for state in (() if subject.program is None else subject.program.states)
+    }
     rows: dict[str, list[_Placed]] = {}
     for value_id, value in values.items():
         definition = value.accepted
@@ -141,11 +169,13 @@ def _rows(
             continue
         for position, component in enumerate(definition.binding.storage.components):
             start, end = component.offset_bytes, component.offset_bytes + component.length_bytes
-            each = 0
+            each, most = 0, header.maximum_scheduled_tokens
+            if not isinstance(scaled := states.get(value_id, "fixed_per_scope"), str):
+                each, most = scaled.bytes_per_token, scaled.maximum_tokens
             for extent in projected.get(value_id, ()):
                 growth = growth_of(definition.binding, component, extent)
                 each = each if isinstance(growth, str) else max(each, growth.each)
             place = f"{definition.place}/storage/components/{position}"
-            placed = _Placed(start, end, each, definition, place)
+            placed = _Placed(start, end, each, most, definition, place)
             rows.setdefault(component.resource_id, []).append(placed)
     return rows

@@ -27,6 +27,8 @@ WITHOUT_EXAMPLE: dict[str, str] = {
     "slot.many-hazards": "tests/rules/test_limits.py",
     "liveness.carried": "tests/rules/test_accesses.py",
     "value.race": "tests/auditing/test_cases.py",
+    "value.input-lost": "tests/definition/test_bytes.py",
+    "value.outputs-collide": "tests/definition/test_bytes.py",
     "value.output-not-kept": "tests/auditing/test_cases.py",
     "graph.accesses-undecided": "tests/rules/test_accesses.py",
     "liveness.too-many-references": "tests/rules/test_limits.py",

@@ -89,7 +89,7 @@ def _told(
         if (each.kind, each.nodes, each.resource, each.value) in tried:
             continue
         tried.add((each.kind, each.nodes, each.resource, each.value))
-        run = run_where(model, waits, each.holds)
+        run = run_where(model, waits, each.holds, each.then)
         if run is not None:
             names = tuple(plan.nodes[at]["id"] for at in each.nodes)
             where = (each.resource, each.start, each.end, each.value, shape)

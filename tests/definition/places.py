@@ -24,8 +24,8 @@ Arena = tuple[str, str]
 class Touch(NamedTuple):
     """Bytes of an arena that a node reads or writes, for a value or as a workspace.
 
-    A claim touches nothing that is known of: its node was given the bytes of the resource, and
-    nobody says what it leaves there.
+    A claim touches nothing that is known of: its node was given bytes for the resources in
+    ``given``, somewhere in the arena, and nobody says what it leaves there.
     """
 
     node: int
@@ -36,7 +36,11 @@ class Touch(NamedTuple):
     arena: Arena
     start: int
     end: int
-    claim: bool = False
+    given: frozenset[str] = frozenset()
+
+    @property
+    def claim(self) -> bool:
+        return bool(self.given)
 
     def meets(self, other: Touch) -> bool:
         return self.arena == other.arena and self.start < other.end and other.start < self.end
@@ -95,10 +99,18 @@ def touches(plan: Plan, shape: Shape) -> list[Touch]:
                 where = (arena, base + start, base + end)
                 found.append(Touch(node, reads, writes, value, resource, *where))
     position = {node["id"]: at for at, node in enumerate(plan.nodes)}
+    rows: dict[tuple[str, Arena], dict[str, int]] = {}
     for (name, resource), (arena, base) in in_wave.items():
+        rows.setdefault((name, arena), {})[resource] = base + claimed(plan, resource, shape)
+    extents: dict[Arena, int] = {}
+    for (_, arena), ends in rows.items():
+        extents[arena] = max(extents.get(arena, 0), *ends.values())
+    for (name, arena), ends in rows.items():
         if name in position:
-            end = base + claimed(plan, resource, shape)
-            found.append(Touch(position[name], False, True, None, resource, arena, base, end, True))
+            place = (min(ends), arena)
+            part = (0, extents[arena])
+            claim = Touch(position[name], False, True, None, *place, *part, frozenset(ends))
+            found.append(claim)
     return found
 
 

@@ -35,6 +35,10 @@ class Moment(NamedTuple):
     def has_ended(self, node: int) -> bool:
         return bool(self.ended >> node & 1)
 
+    def comes_after(self, other: Moment) -> bool:
+        """Whether all that has happened at the other moment has happened; it may be the same."""
+        return not (other.started & ~self.started or other.ended & ~self.ended)
+
     def runs(self, node: int) -> bool:
         return bool((self.started & ~self.ended) >> node & 1)
 
@@ -90,9 +94,22 @@ def run_to(model: str, waits: Waits, moment: Moment) -> Run:
     return tuple(reversed(events))
 
 
-def run_where(model: str, waits: Waits, holds: Callable[[Moment], bool]) -> Run | None:
-    """A run up to a moment of which something holds; None where no run has such a moment."""
-    for moment in moments(model, waits):
-        if holds(moment):
+def run_where(
+    model: str,
+    waits: Waits,
+    holds: Callable[[Moment], bool],
+    then: Callable[[Moment, Moment], bool] | None = None,
+) -> Run | None:
+    """A run up to a moment of which something holds; None where no run has such a moment.
+
+    If ``then`` is given, it must hold of the moment and one that comes later in some run. What
+    may start once may start later too, so that is each moment by which all of the first is done.
+    """
+    reached = moments(model, waits)
+    for moment in reached:
+        if holds(moment) and (
+            then is None
+            or any(then(moment, later) for later in reached if later.comes_after(moment))
+        ):
             return run_to(model, waits, moment)
     return None

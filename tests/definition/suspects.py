@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class Suspect(NamedTuple):
-    """What would be a fault if some run had a moment at which ``holds``."""
+    """What would be a fault if some run had a moment at which ``holds``.
+
+    With ``then``, if it holds of that moment and a later one of the run too.
+    """
 
     kind: str
     nodes: tuple[int, ...]
@@ -25,16 +28,19 @@ class Suspect(NamedTuple):
     end: int
     value: str | None
     holds: Callable[[Moment], bool]
+    then: Callable[[Moment, Moment], bool] | None = None
 
 
 def meetings(touched: list[Touch]) -> Iterator[tuple[Touch, Touch]]:
-    """Every two touches of the same bytes; of a claim, as another resource."""
+    """Every two touches of the same bytes; of a claim, as a resource that it is not for."""
     arenas: dict[tuple[str, str], list[Touch]] = {}
     for touch in touched:
         arenas.setdefault(touch.arena, []).append(touch)
     for inside in arenas.values():
         for one, other in combinations(inside, 2):
-            own = (one.claim or other.claim) and one.resource == other.resource
+            own = one.claim != other.claim and (
+                one.resource in other.given or other.resource in one.given
+            )
             if one.meets(other) and not own:
                 yield one, other
 
@@ -152,7 +158,11 @@ def losses(one: Touch, other: Touch, lives: dict[str, Life], plan: Plan) -> Iter
             yield _suspect("overwritten", hurt, by, lambda _: True)
         for reader in life.readers - {by.node}:
             kind = "carried" if by.claim else "overwritten"
-            yield _suspect(kind, hurt, by, _while_needed(life, by.node, reader), reader)
+            suspect = _suspect(kind, hurt, by, _while_needed(life, by.node, reader), reader)
+            rewriters = life.writers - {by.node, reader}
+            if len(life.writers) > 1:
+                suspect = suspect._replace(then=_not_again(rewriters, reader))
+            yield suspect
 
 
 def _while_standing(life: Life, writer: int) -> Callable[[Moment], bool]:
@@ -162,6 +172,16 @@ def _while_standing(life: Life, writer: int) -> Callable[[Moment], bool]:
 def _while_needed(life: Life, writer: int, reader: int) -> Callable[[Moment], bool]:
     standing = _while_standing(life, writer)
     return lambda moment: standing(moment) and not moment.has_ended(reader)
+
+
+def _not_again(writers: frozenset[int], reader: int) -> Callable[[Moment, Moment], bool]:
+    """Whether the reader comes before any of the writers has put its value there again."""
+
+    def holds(lost: Moment, read: Moment) -> bool:
+        again = (each for each in writers if not lost.has_ended(each))
+        return read.runs(reader) and not any(read.has_ended(each) for each in again)
+
+    return holds
 
 
 def _muddles(hurt: Touch, by: Touch, life: Life, plan: Plan) -> bool:
@@ -180,7 +200,11 @@ def _muddles(hurt: Touch, by: Touch, life: Life, plan: Plan) -> bool:
 
 
 def shared(plan: Plan) -> Iterator[Suspect]:
-    """Two members of a Step slot live at once; a retained one lives on to the end of the run."""
+    """Two members of a Step slot live at once.
+
+    A retained one lives on to the end of the run, and so does what is no activation: nobody says
+    when it is looked at.
+    """
     users: dict[str, set[int]] = {}
     for at, node in enumerate(plan.nodes):
         for name in uses(node):
@@ -189,11 +213,17 @@ def shared(plan: Plan) -> Iterator[Suspect]:
     for left, right in combinations(sorted(slots), 2):
         if set(slots[left]) & set(slots[right]):
             both = (users.get(left, set()), users.get(right, set()))
-            kept = [name in plan.retained_resources for name in (left, right)]
+            kept = [_is_kept(plan, name) for name in (left, right)]
             nodes = tuple(min(each) for each in both if each)
             kind = "retained" if any(kept) else "shared"
             live = [_lives(each, keeps) for each, keeps in zip(both, kept, strict=True)]
             yield Suspect(kind, nodes, f"{left} {right}", 0, 0, None, _both(*live))
+
+
+def _is_kept(plan: Plan, name: str) -> bool:
+    row = plan.dynamic.get(name, {"usage": None, "kind": None})
+    is_value = (row["usage"], row["kind"]) == ("activations", "value")
+    return name in plan.retained_resources or not is_value
 
 
 def _lives(users: set[int], is_kept: bool) -> Callable[[Moment], bool]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ferrum_verify import audit
+from ferrum_verify.counterexamples.checking import check_counterexample
 from tests.definition.agreement import compare
 from tests.definition.bytes import faults
 from tests.definition.plan_nodes import UNIT, bind, node, place_of, retained
@@ -16,16 +18,13 @@ from tests.definition.runs import MODELS, moments
 from tests.definition.sweep import mutants
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tests.definition.runs import Execution
     from tests.definition.sizes import Json
 
 TOKENS = 3
 SAMPLE = 240
-
-# What no verified plan has today. The other kinds are what verdicts do not cover yet.
-NOTICED_TODAY = {"stale", "shared", "unwritten", "unclaimed", "misplaced", "lanes"}
 
 
 def plan(*steps: tuple[str, Sequence[str], Sequence[str], str]) -> Json:
@@ -180,15 +179,138 @@ def test_rows_have_bytes_for_every_step_and_sequence() -> None:
     assert kinds(document) == in_all("instances")
 
 
+def handed_in_late() -> Json:
+    """The plan is handed a value for its last node, in bytes that its first node has before."""
+    return plan(
+        ("a", [], ["in"], "first"),
+        ("b", ["a"], ["first"], "second"),
+        ("c", ["b"], ["second", "late"], "third"),
+    )
+
+
+def taken_twice() -> Json:
+    """A node outputs two values, both exact aliases of one input."""
+    document = chain()
+    nodes = nodes_of(document)
+    bind(nodes[1], "other", "output")
+    bind(nodes[2], "other", "input")
+    for output in (binding for binding in nodes[1]["values"] if binding["role"] == "output"):
+        take(nodes[1], "first", output)
+    for binding in (binding for each in nodes for binding in each["values"]):
+        if binding["value_id"] in ("second", "other"):
+            place_of(binding)["resource_id"] = "r/first"
+    return document
+
+
+def take(into: Json, source: str, output: Json) -> None:
+    """Have an output be an exact alias of the node's first input."""
+    names = {"output_value_id": output["value_id"], "output_ordinal": output["ordinal"]}
+    names |= {"input_value_id": source, "input_ordinal": 0}
+    into["exact_aliases"].append(names | {"kind": "may_alias"})
+    output["alias"] = {"may_alias": {"tensor_index": 0}}
+
+
+def states_in_a_row(apart: int) -> Json:
+    """Two states in one row, the second so many tokens behind the first."""
+    document = chain()
+    offset = apart * UNIT
+    demand = {"fixed_bytes": offset, "bytes_per_sequence": 0, "bytes_per_token": UNIT}
+    demand |= {"maximum_sequences": 2, "maximum_tokens": TOKENS}
+    rows_of(document)["r/state"] = dynamic_row(
+        "r/state", {"affine": demand}, "state", "sequence", 2
+    )
+    for each, name in zip(nodes_of(document), ("near", "far", "near"), strict=True):
+        place = place_of(bind(each, name, "input", "state", "read_write"))
+        place |= {"resource_id": "r/state", "offset_bytes": offset if name == "far" else 0}
+        names = {"state_id": name, "state_value_id": name, "lifetime": "sequence"}
+        effect = names | {"access": "read_write", "resource_ids": ["r/state"]}
+        each["state_effects"].append(effect)
+    scaled = {"token_scaled": {"bytes_per_token": UNIT, "maximum_tokens": TOKENS}}
+    document["plan"]["payload"]["memory"]["states"] = {"near": scaled, "far": scaled}
+    return document
+
+
+def updated_and_retained() -> Json:
+    """The last node updates its input in place, and its output there is read afterwards."""
+    document = chain()
+    last = nodes_of(document)[2]
+    source, output = last["values"]
+    source["access"] = "read_write"
+    place_of(output)["resource_id"] = "r/second"
+    take(last, "second", output)
+    document["plan"]["payload"]["retained_completion_values"] = [retained(last, output)]
+    return document
+
+
 @pytest.mark.parametrize("model", MODELS)
-def test_no_verified_plan_has_a_fault_that_is_noticed_today(model: Execution) -> None:
-    for mutant in mutants(seed=2, count=SAMPLE // 2):
-        outcome = compare(mutant.document, model)
-        if outcome.name == "unnoticed":
-            assert not NOTICED_TODAY & set(outcome.about), mutant.mutations
+@pytest.mark.parametrize(
+    ("make", "kind", "rule"),
+    [
+        (handed_in_late, "overwritten", "value.input-lost"),
+        (taken_twice, "muddled", "value.outputs-collide"),
+        (lambda: states_in_a_row(TOKENS - 1), "overwritten", "value.grows-into"),
+    ],
+    ids=["handed_in_late", "taken_twice", "states_in_a_row"],
+)
+def test_what_is_lost_is_said(
+    make: Callable[[], Json], kind: str, rule: str, model: Execution
+) -> None:
+    document = make()
+    assert kind in kinds(document)[model]
+    errors = [e for e in audit(document, execution=model).findings if e.severity == "error"]
+    assert rule in {each.rule for each in errors}
+    assert {each.judgment for each in errors} == {"safety"}
 
 
-@pytest.mark.xfail(reason="verdicts do not cover every lost byte yet", strict=False)
+@pytest.mark.parametrize("model", MODELS)
+def test_states_behind_one_another_are_apart(model: Execution) -> None:
+    document = states_in_a_row(TOKENS)
+    assert kinds(document) == in_all()
+    assert audit(document, execution=model).verdict == "verified"
+    report = audit(document["plan"], execution=model)
+    assert report.verdict == "undecided"
+    assert "value.growth-undecided" in {each.rule for each in report.findings}
+
+
+def test_what_the_engine_refuses_without_a_loss_is_conformance() -> None:
+    document = updated_and_retained()
+    assert kinds(document) == in_all()
+    [finding] = [each for each in audit(document).findings if each.severity == "error"]
+    assert (finding.rule, finding.judgment) == ("value.retained-overwritten", "conformance")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_value_that_is_written_again_before_it_is_read_is_there(model: Execution) -> None:
+    document = plan(
+        ("a", [], ["in"], "first"),
+        ("b", ["a"], ["first"], "second"),
+        ("c", ["b"], ["second"], "again"),
+        ("d", ["c"], ["first"], "third"),
+    )
+    nodes = nodes_of(document)
+    nodes[2]["values"][1]["value_id"] = "first"
+    for each in nodes[1:3]:
+        take(each, each["values"][0]["value_id"], each["values"][1])
+        for binding in each["values"]:
+            place_of(binding)["resource_id"] = "r/first"
+    assert kinds(document) == in_all()
+    assert audit(document["plan"], execution=model).verdict == "verified"
+    run = [{"id": name, "start": 2 * at, "end": 2 * at + 1} for at, name in enumerate("abcd")]
+    overwritten = {
+        "kind": "access",
+        "nodes": run,
+        "resource": "r/first",
+        "bytes": {"start": 0, "end": UNIT},
+        "value": "first",
+        "writer": {"node": "b"},
+        "other": {"node": "d", "mode": "read"},
+        "at": run[1]["start"],
+    }
+    assert not check_counterexample(document, overwritten, model)
+    nodes[2]["values"][1]["value_id"] = "again"
+    assert check_counterexample(document, overwritten, model)
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_verdicts_and_lost_bytes_agree(model: Execution) -> None:
     disagreements: Counter[tuple[str, str]] = Counter()

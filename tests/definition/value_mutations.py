@@ -155,6 +155,59 @@ def write_twice(random: Random, body: Json) -> bool:
     return True
 
 
+def take_twice(random: Random, body: Json) -> bool:
+    """A node writes another output over the input that it takes; somebody may read it."""
+    nodes = body["nodes"]
+    node = random.choice(nodes)
+    if not node["exact_aliases"]:
+        take_in_place(nodes, node, random)
+    if not node["exact_aliases"] or bound(nodes, "again"):
+        return False
+    carry_retained(body)
+    alias = node["exact_aliases"][0]
+    first, output = last_output(node), bind(node, "again", "output")
+    output["alias"] = first["alias"]
+    place_of(output).update(place_of(first))
+    told = {"output_value_id": "again", "output_ordinal": output["ordinal"]}
+    node["exact_aliases"].append(alias | told)
+    reader = random.choice(nodes)
+    if nodes.index(reader) > nodes.index(node):
+        place_of(bind(reader, "again", "input")).update(place_of(first))
+        reader["dependencies"] = sorted({*reader["dependencies"], node["id"]})
+    return True
+
+
+def hand_in(random: Random, body: Json) -> bool:
+    """Another input, which has the lifetime of the step and is read by a node of any place."""
+    rows = body["memory"]["rows"]
+    if "r/late" in rows:
+        return False
+    bind(random.choice(body["nodes"]), "late", "input")
+    rows["r/late"] = rows["r/in"] | {"base_resource_id": "r/late", "lifetime": "step"}
+    return True
+
+
+def pack_states(random: Random, body: Json) -> bool:
+    """Another state lies behind the state in its row; the state may grow into it."""
+    nodes, rows, tokens = body["nodes"], body["memory"]["rows"], body["maximum_scheduled_tokens"]
+    touching = [node for node in nodes if node["state_effects"]]
+    if not touching or "states" in body["memory"]:
+        return False
+    chosen, effect = random.choice(nodes), touching[0]["state_effects"][0]
+    offset = UNIT * random.choice([tokens, tokens - 1])
+    bind(chosen, "behind", "input", "state", "read_write")
+    behind = place_of(chosen["values"][-1])
+    behind.update(place_of(bound(touching, "state")[0]) | {"offset_bytes": offset})
+    told = {"state_id": "behind", "state_value_id": "behind", "access": "read_write"}
+    chosen["state_effects"] = [effect | told, *chosen["state_effects"]]
+    scaled = {"token_scaled": {"bytes_per_token": UNIT, "maximum_tokens": tokens}}
+    body["memory"]["states"] = {"state": scaled, "behind": scaled}
+    limits = {"maximum_sequences": rows["r/state"]["theoretical_maximum_instances"]}
+    form = {"fixed_bytes": offset, "bytes_per_sequence": 0, "bytes_per_token": UNIT}
+    rows["r/state"]["demand"] = {"affine": form | limits | {"maximum_tokens": tokens}}
+    return True
+
+
 def retain_early(random: Random, body: Json) -> bool:
     """A value of an earlier node is read on completion as well."""
     node = random.choice(body["nodes"][:-1])

@@ -52,7 +52,7 @@ def test_neighbours_are_apart_exactly_when_all_pairs_are(
     raw: list[dict[str, Any]], model: Execution
 ) -> None:
     order, waits = HappensBefore([FragmentNode(**node) for node in raw]), waits_of(raw)
-    conflicts = list(conflicts_of(accesses_of(order.nodes, {}, 1)))
+    conflicts = list(conflicts_of(accesses_of(order.nodes, 1, {})))
     for each in conflicts:
         first, then = each.first.node, each.then.node
         assert ended_before(order, first, then, model) != may_meet(model, waits, first, then)

@@ -189,7 +189,7 @@ BY_ACCESS = {
 def test_a_claim_for_each_conflict_of_accesses() -> None:
     document = sample("fragment")
     nodes = [FragmentNode(**node) for node in document["nodes"]]
-    conflicts = list(conflicts_of(accesses_of(nodes, {}, 1)))
+    conflicts = list(conflicts_of(accesses_of(nodes, 1, {})))
     asked = [v for v in proof_of(document, "fenced").claims if kind_of(v).startswith("graph.race")]
     assert len(asked) == len(conflicts) > 5
 
