@@ -175,7 +175,7 @@ def _of_node(node: Json, catalog: Json) -> Json | None:
 
 def _contract(provider: Json) -> Json | None:
     older = provider.get("checkpoint_capability", "unsupported")
-    capability = provider.get("checkpoint", older)
+    capability: Any = provider.get("checkpoint", older)
     if capability == "unsupported":
         return None
     boundaries: Json = capability["completed_boundary"]["boundaries"]

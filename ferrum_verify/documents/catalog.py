@@ -133,8 +133,8 @@ class CheckpointProvider(WireModel):
     @property
     def capability(self) -> ProviderCapability:
         """What the provider promises about checkpoints, under whichever key."""
-        promised: ProviderCapability = getattr(self, self.checkpoint_key)
-        return promised
+        is_new = self.checkpoint_key == "checkpoint"
+        return self.checkpoint if is_new else self.checkpoint_capability
 
     @model_validator(mode="after")
     def _one_contract(self) -> Self:
