@@ -61,7 +61,7 @@ def _faults(binding: ValueBinding) -> Iterator[str]:
         yield f"it is used as {binding.usage} and lies in {len(components)} components"
     elif components and not misshapen:
         held, needed = components[0].length_bytes, tensor_storage_bytes(tensor)
-        if held < needed:
+        if 0 < held < needed:
             yield f"its tensor takes {needed:,} bytes and its components hold {held:,}"
 
 

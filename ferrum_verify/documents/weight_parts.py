@@ -10,17 +10,18 @@ from ferrum_verify.documents.weight import BlockQuantized, Dense, DenseAffine, Q
 from ferrum_verify.documents.weight_layout import FLOATS, INTEGERS, layout_faults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from ferrum_verify.documents.node import ValueBinding
     from ferrum_verify.documents.weight import Encoding, WeightBinding, WeightComponent
 
 
-def weight_faults(binding: ValueBinding) -> Iterator[str]:
+def weight_faults(binding: ValueBinding, misfits: Container[str] = frozenset()) -> Iterator[str]:
     """What is wrong with the weight of a binding, if it is one.
 
     Each fault completes the sentence "weight X of node Y is malformed: …". The rules are
-    docs/format.md, «Weights».
+    docs/format.md, «Weights». ``misfits`` are components whose storage does not fit its row: that
+    is told of the row, and they are not compared with it here.
     """
     weight, tensor = binding.weight, binding.tensor
     if weight is None:
@@ -33,7 +34,7 @@ def weight_faults(binding: ValueBinding) -> Iterator[str]:
     yield from broken
     if not broken:
         yield from layout_faults(weight, tensor.dimensions, tensor.element_type)
-        yield from _storage_faults(weight, binding)
+        yield from _storage_faults(weight, binding, misfits)
 
 
 def _component_faults(weight: WeightBinding) -> Iterator[str]:
@@ -105,7 +106,9 @@ def _format_faults(weight: WeightBinding) -> Iterator[str]:
                 )
 
 
-def _storage_faults(weight: WeightBinding, binding: ValueBinding) -> Iterator[str]:
+def _storage_faults(
+    weight: WeightBinding, binding: ValueBinding, misfits: Container[str]
+) -> Iterator[str]:
     stored = {each.component_id: each for each in binding.storage.components}
     known = {component.component_id for component in weight.components}
     for name in sorted(str(each) for each in stored.keys() - known - {None}):
@@ -117,6 +120,8 @@ def _storage_faults(weight: WeightBinding, binding: ValueBinding) -> Iterator[st
         if held is None:
             if known & stored.keys() or not stored:
                 yield f"`{component.component_id}` is not stored"
+            continue
+        if component.component_id in misfits:
             continue
         element = component.dense_type or "u8"
         if held.element_type != element:

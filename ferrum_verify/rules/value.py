@@ -54,6 +54,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     overlapping: set[tuple[str, str]] = set()
     yield from _check_overlaps(values, classes, overlapping)
     yield from aliases.check(subject, values, overlapping)
+    rows = None
     if subject.memory is not None:
         rows = ResourceRows(subject.memory, subject.places.memory)
         extents = projected_extents(nodes)
@@ -65,7 +66,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         too_small = {name for each in grown for name in each.about[:1]}
         yield from value_packing.check(subject, placed, extents, classes)
         yield from undefined_rows.check(subject, subject.memory, too_small)
-    yield from weight_parts.check(subject, values)
+    yield from weight_parts.check(subject, values, rows)
     yield from retained.check(subject)
 
 

@@ -33,7 +33,6 @@ EXCEEDS = Rule(
     example=Example(
         "bundle",
         {"/plan/payload/nodes/0/values/1/storage/components/0/length_bytes": 1 << 20},
-        also=("value.weight-parts",),
     ),
 )
 OUTGROWS = Rule(

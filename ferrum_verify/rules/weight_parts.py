@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.documents.weight_parts import weight_faults
 from ferrum_verify.findings import Example, Rule, pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ferrum_verify.documents.node import ValueBinding
     from ferrum_verify.documents.weight import WeightBinding
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.value_uses import Value
 
@@ -52,7 +55,9 @@ FORMAT = Rule(
 )
 
 
-def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
+def check(
+    subject: Subject, values: Mapping[str, Value], rows: ResourceRows | None
+) -> Iterator[Finding]:
     """Findings of the weights of a plan whose values are ``values``."""
     judged: dict[str, _Bound] = {}
     for index, node in enumerate(subject.plan_nodes or ()):
@@ -72,7 +77,7 @@ def check(subject: Subject, values: Mapping[str, Value]) -> Iterator[Finding]:
             judged[binding.value_id] = _Bound(weight, node.id, place)
             if values[binding.value_id].accepted.malformed is not None:
                 continue  # the storage is at fault
-            if faults := list(weight_faults(binding)):
+            if faults := list(weight_faults(binding, misfits(binding, rows))):
                 yield PARTS.finding(
                     f"Weight `{weight.weight_id}` of node `{node.id}` is malformed: "
                     f"{'; '.join(faults)}.",
@@ -103,3 +108,17 @@ def _check_format(bound: list[_Bound], stated: str, location: str) -> Iterator[F
             expected=stated,
             actual=each.weight.format_id,
         )
+
+
+def misfits(binding: ValueBinding, rows: ResourceRows | None) -> set[str]:
+    """The components that do not fit their rows, as the rules of values and their rows say."""
+    return {
+        str(component.component_id)
+        for component in binding.storage.components
+        if rows is not None
+        and isinstance(row := rows.get(component.resource_id), StaticAllocation)
+        and (
+            row.element_type != component.element_type
+            or component.offset_bytes + component.length_bytes > row.per_instance_bytes
+        )
+    }
