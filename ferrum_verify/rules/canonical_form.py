@@ -103,7 +103,7 @@ def _check_rejections(node: PlanNode, location: str) -> Iterator[Finding]:
 
 def _check_binding(node: PlanNode, binding: ValueBinding, location: str) -> Iterator[Finding]:
     components = binding.storage.components
-    if len(components) > 1:
+    if len(components) > 1 and all(component.component_id for component in components):
         keys = [_key(component) for component in components]
         for position in range(1, len(keys)):
             if keys[position] < keys[position - 1]:
@@ -128,7 +128,6 @@ def _check_binding(node: PlanNode, binding: ValueBinding, location: str) -> Iter
 
 
 def _key(component: StorageComponent) -> tuple[str, str, int]:
-    # An absent id stands before every other.
     return (component.component_id or "", component.resource_id, component.offset_bytes)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.primitives import ELEMENT_BYTES
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, layout_fingerprint
 from ferrum_verify.plan.resource_rows import maximal_logical_bytes, minimal_bytes
@@ -109,10 +108,10 @@ def _resources(definition: Definition) -> list[str]:
 
 MISALIGNED = Rule(
     id="value.misaligned-offset",
-    summary="A value lies at an offset that keeps its row's alignment and that of its elements.",
+    summary="A value lies at an offset that keeps its row's alignment.",
     why="Kernels load vectors from aligned addresses; at an offset between two of them they "
     "fault, or read the wrong bytes.",
-    fix="Move the value to a multiple of its row's `alignment_bytes` and of its element's bytes.",
+    fix="Move the value to a multiple of its row's `alignment_bytes`.",
     source=_FORMAT,
     judgment="safety",
     example=Example(
@@ -126,20 +125,11 @@ MISALIGNED = Rule(
 def _check_offset(
     value_id: str, component: StorageComponent, row: Row, location: str
 ) -> Iterator[Finding]:
-    offset = component.offset_bytes
-    units = {
-        f"the {row.alignment_bytes:,} bytes that `{component.resource_id}` is aligned to": (
-            row.alignment_bytes
-        ),
-        f"the {ELEMENT_BYTES[component.element_type]:,} bytes of {component.element_type}": (
-            ELEMENT_BYTES[component.element_type]
-        ),
-    }
-    missed = [words for words, unit in units.items() if unit and offset % unit]
-    if missed:
+    offset, unit = component.offset_bytes, row.alignment_bytes
+    if unit and offset % unit:
         yield MISALIGNED.finding(
             f"Value `{value_id}` lies at byte {offset:,} of `{component.resource_id}`, which is no "
-            f"multiple of {' and of '.join(missed)}.",
+            f"multiple of the {unit:,} bytes that `{component.resource_id}` is aligned to.",
             f"{location}/offset_bytes",
             actual=offset,
         )
