@@ -123,9 +123,11 @@ def test_the_programs_tensor_is_measured_only_where_it_decides() -> None:
     ]
 
 
-def test_an_unused_descriptor_is_not_measured() -> None:
+def test_an_unused_descriptor_is_held_to_its_rules_too() -> None:
     bundle = make.sound()
     make.descriptors_of(bundle).append(
         make.descriptor("r.scratch", {"fixed": {"bytes": 0}}, usage="scratch")
     )
-    assert derive_sequence_checkpoint(bundle).layout is not None
+    with pytest.raises(DocumentError) as caught:
+        derive_sequence_checkpoint(bundle)
+    assert "descriptor.illegal-demand" in {finding.rule for finding in caught.value.findings}
