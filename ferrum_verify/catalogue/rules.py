@@ -26,6 +26,7 @@ from ferrum_verify.contracts import (
 )
 from ferrum_verify.findings import Family, Rule
 from ferrum_verify.reading import (
+    attributes,
     checkpoint_wire,
     json_text,
     json_values,
@@ -38,6 +39,7 @@ from ferrum_verify.rules import (
     accesses,
     aliases,
     binding,
+    canonical_form,
     capacity,
     capacity_grant,
     captured_programs,
@@ -94,7 +96,16 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
-    "wire": (parse, load, json_text, json_values, read_past, wire_findings, checkpoint_wire),
+    "wire": (
+        parse,
+        load,
+        json_text,
+        json_values,
+        read_past,
+        wire_findings,
+        checkpoint_wire,
+        attributes,
+    ),
     "graph": (graph, accesses, plan_graph, data_flow, work, state_effects, selection),
     "value": (
         value,
@@ -149,7 +160,7 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         plan_checkpoint,
         plan_memory,
     ),
-    "integrity": (integrity, source_integrity, proof),
+    "integrity": (canonical_form, integrity, source_integrity, proof),
 }
 
 

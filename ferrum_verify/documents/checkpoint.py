@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_serializer
 from pydantic_core import PydanticCustomError
 
 from ferrum_verify.documents.primitives import (
+    U32,
     U64,
     U64_MAX,
     Identity,
@@ -110,7 +111,7 @@ class StatePort(WireModel):
     """A port through which a provider reads or writes a state, and how it is laid out there."""
 
     role: Role
-    ordinal: U64
+    ordinal: U32
     storage_profile: LegalStorageProfile
     layout: StateLayout
 
@@ -130,7 +131,7 @@ class ProviderContract(Variant):
     input_dependency: InputDependency
     boundaries: BoundaryConstraint
     partition_numerics: PartitionNumerics
-    completed_input_capture: InputCapture
+    completed_input_capture: InputCapture = "unsupported"
     state_ports: Annotated[tuple[StatePort, ...], Field(strict=False)] = ()
 
     @model_validator(mode="after")
@@ -148,7 +149,14 @@ class ProviderContract(Variant):
         contract: dict[str, Any] = handler(self)
         if not self.state_ports:
             contract.pop("state_ports", None)
+        if not self.states_input_capture:
+            contract.pop("completed_input_capture", None)
         return {self.tag: contract}
+
+    @property
+    def states_input_capture(self) -> bool:
+        """Whether the contract says of input capture what leaving it out would not."""
+        return "completed_input_capture" in self.model_fields_set
 
     def contract_wire(self) -> dict[str, Any]:
         """The contract's JSON without the tag of its variant."""

@@ -13,6 +13,8 @@ from pydantic import ValidationError
 
 from ferrum_verify.documents.primitives import Version
 from ferrum_verify.findings import DELETE, Example, Finding, Rule, pointer
+from ferrum_verify.reading.attributes import attribute_findings
+from ferrum_verify.reading.checkpoint_wire import state_findings
 from ferrum_verify.reading.document import Places, Subject
 from ferrum_verify.reading.json_text import DUPLICATE_KEY
 from ferrum_verify.reading.json_values import LIMIT, NOT_JSON
@@ -73,7 +75,13 @@ def subject_of(value: Any) -> tuple[Subject | None, list[Finding]]:
     findings = [newer] if newer is not None else []
     parts, faults = _parts(kind, value, None if newer is None else places.payload)
     subject = Subject(kind=kind, places=places, raw=raw_parts(kind, value), **parts)
-    return subject, [*findings, *faults, *_newer_fields(subject)]
+    return subject, [
+        *findings,
+        *faults,
+        *_newer_fields(subject),
+        *attribute_findings(subject),
+        *state_findings(subject),
+    ]
 
 
 def _parts(kind: Kind, value: Any, newer_within: str | None) -> tuple[Parts, list[Finding]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ferrum_verify.documents.primitives import U16_MAX, U32_MAX, U64_MAX
+from ferrum_verify.documents.primitives import I64_MAX, U8_MAX, U16_MAX, U32_MAX, U64_MAX
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
 from ferrum_verify.findings.wording import LONG_NUMBER, quoted
 from ferrum_verify.reading.checkpoint_wire import declaration_finding
@@ -64,12 +64,12 @@ def _missing_field(_: WireFault, where: str) -> _Judged:
     return MISSING_FIELD, f"{where} is missing."
 
 
-_WIDTHS = {U16_MAX: "u16", U32_MAX: "u32", U64_MAX: "u64"}
+_WIDTHS = {U8_MAX: "u8", U16_MAX: "u16", U32_MAX: "u32", I64_MAX: "i64", U64_MAX: "u64"}
 RANGE = Rule(
     id="wire.range",
-    summary="A number lies within its field's unsigned range.",
-    why="Byte counts are u64, sequence and instance counts u32, version numbers u16: a larger "
-    "or negative number has no representation in the engine.",
+    summary="A number lies within its field's range.",
+    why="Byte counts are u64, sequence and instance counts u32, version numbers u16, integer "
+    "attributes i64: a number beyond has no representation in the engine.",
     fix="Write a number that the field can hold.",
     source=_FORMAT,
     example=Example("fragment", {"/memory/reserve_bytes": -1}),
@@ -182,6 +182,25 @@ def _wrong_contract_version(_: WireFault, where: str) -> _Judged:
     return CONTRACT_VERSION, f"{where} has another contract version than 1.0."
 
 
+CHECKPOINT_TWICE = Rule(
+    id="wire.checkpoint-twice",
+    summary="A provider's checkpoint contract stands under one key.",
+    why="`checkpoint` is the engine's key and `checkpoint_capability` an older name of it: to the "
+    "engine the second is the same key once more, and which of the two counts is open.",
+    fix="Keep `checkpoint`.",
+    source="docs/format.md, «Sequence checkpoints»",
+    example=Example("catalog", {"/providers/operation.embed/0/checkpoint": "unsupported"}),
+)
+
+
+def _two_checkpoint_contracts(_: WireFault, where: str) -> _Judged:
+    return (
+        CHECKPOINT_TWICE,
+        f"{where} has its checkpoint contract twice, as `checkpoint` and as "
+        "`checkpoint_capability`.",
+    )
+
+
 _PREFIX = "/providers/operation.embed/0/checkpoint_capability/completed_boundary/boundaries/prefix"
 SPAN = Rule(
     id="wire.span",
@@ -258,6 +277,7 @@ _JUDGES: dict[str, Callable[[WireFault, str], _Judged]] = {
     "u128_text": _wrong_u128,
     "u128_range": _wrong_u128,
     "contract_version": _wrong_contract_version,
+    "checkpoint_twice": _two_checkpoint_contracts,
     "span_overflow": _span_overflow,
     "boundary_overflow": _boundary_overflow,
     "inputs_overlap": _overlapping_inputs,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.documents.checkpoint import ProviderContract
-from ferrum_verify.documents.storage import profile_fault
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.findings.wording import marked
 from ferrum_verify.plan.resource_rows import describe_profile
+from ferrum_verify.rules.estimates import check_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,23 +47,6 @@ def offers(catalog: CapabilityCatalog) -> DeviceOffers:
     )
 
 
-ILLEGAL_PROFILE = Rule(
-    id="contract.illegal-profile",
-    summary="A storage profile in a catalog or estimate is one that the engine has.",
-    why="No allocator can serve it, so whatever depends on it can never be planned.",
-    fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
-    "seen contiguously or in pages of the same block.",
-    source="docs/format.md, «Sizes» (storage profiles)",
-    example=Example(
-        "catalog",
-        {
-            f"{_FIRST}/dynamic_storage_bindings/1/storage/accepted_profiles/-": {
-                "allocator": "linear_arena",
-                "view": {"paged_regions": {"block_bytes": 256}},
-            }
-        },
-    ),
-)
 MISPLACED = Rule(
     id="contract.misplaced-declaration",
     summary="An operation or provider of a catalog stands under its own id.",
@@ -123,15 +106,13 @@ def check_provider(
         seen.add((port.role, port.ordinal))
         if operation is not None and not _has_port(operation, port.role, port.ordinal):
             yield _unknown_port(f"{name} declares storage", port, operation, where)
-        for position, profile in enumerate(port.storage.accepted_profiles):
-            if (fault := profile_fault(profile)) is not None:
-                yield ILLEGAL_PROFILE.finding(
-                    f"{name} accepts, at {port.role} {port.ordinal} of `{operation_id}`, {fault}.",
-                    f"{where}/storage/accepted_profiles/{position}",
-                    actual=profile.to_wire(),
-                )
-    if isinstance(provider.checkpoint_capability, ProviderContract):
-        yield from _check_state_ports(provider, provider.checkpoint_capability, operation, location)
+        yield from check_accepted(
+            port.storage,
+            f"{name}, at {port.role} {port.ordinal} of `{operation_id}`,",
+            f"{where}/storage/accepted_profiles",
+        )
+    if isinstance(provider.capability, ProviderContract):
+        yield from _check_state_ports(provider, provider.capability, operation, location)
     if reasons := list(_obstacles(provider, operation, offered)):
         yield UNSELECTABLE.finding(
             f"{name} of `{operation_id}` can never be selected on device `{offered.device_id}`: "
@@ -166,7 +147,7 @@ def _check_state_ports(
         for port in reversed(provider.dynamic_storage_bindings)
     }
     for index, port in enumerate(contract.state_ports):
-        where = f"{location}/checkpoint_capability/completed_boundary/state_ports/{index}"
+        where = f"{location}/{provider.checkpoint_key}/completed_boundary/state_ports/{index}"
         if operation is not None and not _has_port(operation, port.role, port.ordinal):
             yield _unknown_port(f"{name} declares a state", port, operation, where)
             continue

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.execution_plan import PlanHeader
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.growth import Tokens
     from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.aliases import AliasClasses
@@ -83,7 +84,7 @@ def check(
     subject: Subject,
     values: Mapping[str, Value],
     rows: ResourceRows,
-    projected: Mapping[str, Iterable[int]],
+    projected: Mapping[str, Iterable[Tokens]],
     classes: AliasClasses,
 ) -> Iterator[Finding]:
     """Findings of values that grow into others; where they overlap as bound is reported so."""
@@ -156,7 +157,7 @@ def _rows(
     subject: Subject,
     header: PlanHeader,
     values: Mapping[str, Value],
-    projected: Mapping[str, Iterable[int]],
+    projected: Mapping[str, Iterable[Tokens]],
 ) -> dict[str, list[_Placed]]:
     states = {
         state.value_id: state.capacity_demand
@@ -172,8 +173,8 @@ def _rows(
             each, most = 0, header.maximum_scheduled_tokens
             if not isinstance(scaled := states.get(value_id, "fixed_per_scope"), str):
                 each, most = scaled.bytes_per_token, scaled.maximum_tokens
-            for extent in projected.get(value_id, ()):
-                growth = growth_of(definition.binding, component, extent)
+            for tokens in projected.get(value_id, ()):
+                growth = growth_of(definition.binding, component, tokens)
                 each = each if isinstance(growth, str) else max(each, growth.each)
             place = f"{definition.place}/storage/components/{position}"
             placed = _Placed(start, end, each, most, definition, place)
