@@ -49,6 +49,7 @@ from ferrum_verify.rules import (
     descriptor,
     descriptor_rows,
     estimates,
+    gate,
     graph,
     integrity,
     lifetimes,
@@ -149,7 +150,7 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         plan_checkpoint,
         plan_memory,
     ),
-    "integrity": (integrity, source_integrity, proof),
+    "integrity": (integrity, source_integrity, proof, gate),
 }
 
 

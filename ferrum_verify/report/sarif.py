@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -244,4 +245,4 @@ def _uri(document: DocumentReport) -> str | None:
     if document.path is None:
         return None
     name = file_name(document.path)
-    return Path(name).as_uri() if Path(name).is_absolute() else quote(name)
+    return Path(name).as_uri() if Path(name).is_absolute() else quote(os.fsencode(name))
