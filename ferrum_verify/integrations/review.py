@@ -63,7 +63,7 @@ class _Reviewing:
         place = self.earlier / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(self.branch.before(path))
-        self.labels[place] = f"{path} as of {self.branch.short_base}"
+        self.labels[place] = f"{printable(path)} as of {self.branch.short_base}"
         return place
 
 
@@ -111,7 +111,7 @@ def review(
     whole = replace(whole, documents=(*whole.documents, *gate.changes))
     if whole.documents:
         status = whole.exit_status or status
-    return Review(whole, tuple(state.remarks), status)
+    return Review(whole, tuple(map(printable, state.remarks)), status)
 
 
 def _audited(path: Path, settings: Settings) -> Report:
