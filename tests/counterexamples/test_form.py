@@ -16,6 +16,7 @@ from ferrum_verify.catalogue.samples import sample
 from tests.cases import case
 
 if TYPE_CHECKING:
+    from ferrum_verify.counterexamples import Execution
     from ferrum_verify.report.model import Report
 
 Json = dict[str, Any]
@@ -41,9 +42,9 @@ def wires(report: Report) -> list[Json]:
 
 
 @cache
-def shown() -> tuple[tuple[Any, Json, str], ...]:
+def shown() -> tuple[tuple[Any, Json, Execution], ...]:
     """Documents with a counterexample that holds of each, and the model of execution."""
-    found: list[tuple[Any, Json, str]] = []
+    found: list[tuple[Any, Json, Execution]] = []
     for rule_id in EXAMPLES:
         example = catalogue()[rule_id].example
         assert example is not None
