@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 """The rooms of the package, from the ground up; the package's own face may name them all."""
 
-BESIDE_THE_ROOMS = {"browser", "definition", "docs", "models", "mutants", "proofs"}
+BESIDE_THE_ROOMS = {"browser", "definition", "docs", "fuzz", "models", "mutants", "proofs"}
 """Folders of tests that are of no room: of the whole, or of what stands beside the package."""
 
 MODULES = {

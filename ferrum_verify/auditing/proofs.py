@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.findings.wording import plural
 from ferrum_verify.prove import second_opinion
 from ferrum_verify.prove.claims import claims_of, plan_of
@@ -26,7 +28,7 @@ from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.counterexamples import Counterexample, Execution
     from ferrum_verify.findings import Finding
     from ferrum_verify.limits import Proving
     from ferrum_verify.prove.obligation import Obligation
@@ -71,7 +73,11 @@ def prove_subject(
     if plan is None:
         return None
 
-    proof = prove(claims_of(plan), proving.limits, gate(document, execution), observe)
+    def accepts(found: Counterexample) -> bool:
+        spans = isinstance(found, SpanCounterexample)
+        return gate(_with_checkpoint(subject, document) if spans else document, execution)(found)
+
+    proof = prove(claims_of(plan), proving.limits, accepts, observe)
     if proving.smt2 is not None:
         write_obligations(proof.verdicts, proving.smt2)
     outcomes = Counter(type(verdict.outcome) for verdict in proof.claims)
@@ -89,6 +95,19 @@ def prove_subject(
         ),
         interrupted=proof.interrupted,
     )
+
+
+def _with_checkpoint(subject: Subject, document: Any) -> Any:
+    """The document with the checkpoint that was derived, which claims of spans put to the test."""
+    program, catalog, memory = subject.program, subject.catalog, subject.memory
+    if program is None or catalog is None or memory is None or subject.plan_nodes is None:
+        return document
+    derived = derive_checkpoint(
+        program, subject.plan_nodes, memory.dynamic_descriptors, catalog.providers
+    )
+    if derived.refusals:
+        return document
+    return {**document, "checkpoint": derived.checkpoint.to_wire()}
 
 
 def _merge(

@@ -51,6 +51,7 @@ from ferrum_verify.rules import (
     descriptor,
     descriptor_rows,
     estimates,
+    gate,
     graph,
     integrity,
     lifetimes,
@@ -160,7 +161,7 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         plan_checkpoint,
         plan_memory,
     ),
-    "integrity": (canonical_form, integrity, source_integrity, proof),
+    "integrity": (canonical_form, integrity, source_integrity, proof, gate),
 }
 
 

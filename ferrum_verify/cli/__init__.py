@@ -10,6 +10,7 @@ times as long to import as ``python -c pass``, and ``--help`` may take twelve.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from ferrum_verify.cli.output import complain
+from ferrum_verify.findings.wording import printable
 from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         complain("Interrupted.")
         return INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return USAGE_ERROR
     except Exception as error:
         if os.environ.get("FERRUM_VERIFY_DEBUG"):
@@ -100,6 +102,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
         )
         return USAGE_ERROR
     return status if isinstance(status, int) else 0
+
+
+def _show(error: click.ClickException) -> None:
+    """Say on standard error what click would say there, which may quote what a file holds."""
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        complain(error.ctx.get_usage())
+        complain(f"Try '{error.ctx.command_path} --help' for help.\n\n")
+    # In the log of a workflow, a line of this kind is a command.
+    message = re.sub(r"\n(?=\s*(::|##\[))", r"\\n", f"Error: {error.format_message()}")
+    complain("\n".join(map(printable, message.split("\n"))))
 
 
 def main() -> NoReturn:

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
+from click.core import ParameterSource
 
 from ferrum_verify.cli.output import OUTPUT_OPTION, checked_target, complain, emit, screen_of
-from ferrum_verify.cli.settings import BASELINE_OPTION, CONFIG_OPTION, settings_in_force
 from ferrum_verify.counterexamples import Execution
 from ferrum_verify.integrations.baseline import BaselineError
+from ferrum_verify.integrations.config import SettingsError
+from ferrum_verify.integrations.gate import gate_of
 from ferrum_verify.integrations.git_changes import GitError, branch_at
 from ferrum_verify.integrations.review import review as review_branch
 from ferrum_verify.report.formats import FORMATS, render
@@ -21,7 +23,6 @@ from ferrum_verify.report.markdown import escaped
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferrum_verify.integrations.baseline import Baseline
     from ferrum_verify.integrations.review import Review
 
 
@@ -68,10 +69,19 @@ def _also(name: str) -> Callable[[Any], Any]:
 )  # fmt: skip
 @_also("sarif")
 @_also("markdown")
-@CONFIG_OPTION
-@BASELINE_OPTION
+@click.option(
+    "--config", metavar="FILE", type=click.Path(),
+    help="Take settings from FILE, as it is at COMMIT, instead of the nearest pyproject.toml with "
+    "a table [tool.ferrum-verify] there.",
+)  # fmt: skip
+@click.option(
+    "--baseline", metavar="FILE", type=click.Path(),
+    help="Hide the findings that FILE knows, as it is at COMMIT; fail where one is new or gone.",
+)  # fmt: skip
 @OUTPUT_OPTION
+@click.pass_context
 def review(
+    context: click.Context,
     *,
     base: str,
     plans: tuple[str, ...],
@@ -81,20 +91,27 @@ def review(
     format_name: str,
     sarif: Path | None,
     markdown: Path | None,
-    baseline: Baseline | None,
+    config: str | None,
+    baseline: str | None,
     output: Path | None,
 ) -> int:
     """Audit the plans that the checked-out branch changes, and compare the catalogs it changes.
 
     What counts as changed is what differs from the merge base with COMMIT, in tracked files.
-    Plans that were compiled under a changed catalog are re-judged, changed or not. A baseline
-    hides what it knows of the plans that it names.
+    Plans that were compiled under a changed catalog are re-judged, changed or not. Settings and
+    baseline are those of COMMIT: what the branch changes in them is reported, and counts once it
+    is merged. A baseline hides what it knows of the plans that it names.
     """
-    settings = replace(settings_in_force(), execution=execution, prove=prove)
     try:
         branch = branch_at(Path(), base)
-        done = review_branch(branch, plans, catalogs, settings, baseline)
-    except (GitError, BaselineError) as error:
+        gate = gate_of(branch, config, baseline)
+        # What is typed wins over the settings.
+        if context.get_parameter_source("execution") is not ParameterSource.DEFAULT:
+            gate = replace(gate, settings=replace(gate.settings, execution=execution))
+        if context.get_parameter_source("prove") is not ParameterSource.DEFAULT:
+            gate = replace(gate, settings=replace(gate.settings, prove=prove))
+        done = review_branch(branch, plans, catalogs, gate)
+    except (GitError, SettingsError, BaselineError) as error:
         raise click.UsageError(str(error)) from None
     if sarif is not None:
         emit(render(done.report, "sarif"), sarif)

@@ -140,8 +140,11 @@ def _without_ignored(report: Report) -> tuple[Report, list[str]]:
     if not hidden:
         return kept, []
     counts = Counter(finding.rule for finding in hidden)
-    lines = [f"Hidden, as {settings.source} ignores their rules:"]
-    lines += [f"  {count:,} of {rule}: {settings.ignore[rule]}" for rule, count in counts.items()]
+    lines = [f"Hidden, as {printable(str(settings.source))} ignores their rules:"]
+    lines += [
+        f"  {count:,} of {rule}: {printable(settings.ignore[rule])}"
+        for rule, count in counts.items()
+    ]
     return kept, lines
 
 
@@ -155,12 +158,13 @@ def _write_baseline(report: Report, target: Path, *, proved: bool) -> str:
 
 
 def _changes_in_words(changes: Changes, baseline: Baseline) -> Iterator[str]:
+    path = printable(str(baseline.path))
     yield (
-        f"Hidden, as {baseline.path} knows them: {plural(changes.hidden, 'finding')}; "
+        f"Hidden, as {path} knows them: {plural(changes.hidden, 'finding')}; "
         f"{len(changes.report.findings):,} new, {len(changes.gone):,} gone."
     )
-    for source, known in changes.gone:
+    for document, known in changes.gone:
         place = printable(known.location) or "/"
-        yield f"Gone from {source}: {known.rule} at {place}. {sentence(known.message)}"
+        yield f"Gone from {document.source}: {known.rule} at {place}. {sentence(known.message)}"
     if changes.gone or changes.report.findings:
-        yield f"If that is meant, write it again with --write-baseline {baseline.path}."
+        yield f"If that is meant, write it again with --write-baseline {path}."

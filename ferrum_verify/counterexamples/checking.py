@@ -15,6 +15,7 @@ from ferrum_verify.counterexamples.document import Document
 from ferrum_verify.counterexamples.schedule import check_schedule
 from ferrum_verify.counterexamples.spans import check_span, check_state_overlap
 from ferrum_verify.counterexamples.values import check_value_overlap
+from ferrum_verify.counterexamples.wire_form import is_well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,11 +35,12 @@ def check_counterexample(
     of ``plan``, ``catalog``, ``program`` and ``policy``, and a comparison may hold the ``plan``
     that is judged and the one ``rebuilt`` on HEAD. The counterexample is one of a finding, or
     its JSON; a ``schedule`` or an ``access`` is one of ``execution``'s runs. False, never an
-    exception, for anything that does not hold or cannot be evaluated.
+    exception, for anything that does not hold or cannot be evaluated, and for JSON that is not of
+    the form that the report format fixes: a byte of 0.5, a count of True, an unknown member.
     """
     try:
         wire = counterexample if isinstance(counterexample, dict) else counterexample.to_wire()
-        if execution not in ("in-order", "fenced", "concurrent"):
+        if execution not in ("in-order", "fenced", "concurrent") or not is_well_formed(wire):
             return False
         if wire["kind"] in _OF_RUNS:
             return _OF_RUNS[wire["kind"]](Document(document), wire, execution)

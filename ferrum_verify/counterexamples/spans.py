@@ -26,11 +26,9 @@ _ELEMENT_BYTES = {"bool": 1, "u8": 1, "i8": 1, "f16": 2, "bf16": 2, "u32": 4, "i
 def check_span(document: Document, wire: Json) -> bool:
     """Whether the count, or the boundary, is permitted and refused by those who are named.
 
-    The document is a bundle, a catalog, or a comparison of two. If a bundle holds what was
-    derived from it as ``checkpoint`` (the JSON that the ``checkpoint`` command prints), a merged
-    constraint must be the one that stands there; otherwise it is what is under test, and its own
-    numbers count. A count that passes what a state holds or a step schedules must be the
-    smallest legal one.
+    The document is a bundle, a catalog, or a comparison of two. A merged constraint is one that
+    stands in the bundle's ``checkpoint``, the JSON that the ``checkpoint`` command prints. A count
+    that passes what a state holds or a step schedules must be the smallest legal one.
     """
     permitted, refused = wire["permitted"], wire["refused"]
     if "tokens" in wire:
@@ -140,10 +138,7 @@ def _constraints(document: Document, party: Json) -> Json:  # noqa: PLR0911  (on
         case "provider":
             return _declared(document.catalog(), party)
         case "merge":
-            # Without the checkpoint that was derived, the merge is what is under test.
-            derived = document.value.get("checkpoint")
-            if derived is None:
-                return party
+            derived = document.value["checkpoint"]
             refused = "boundary_intersection" in derived.get("reasons", ())
             return {"maximum_tokens": 0} if refused else dict(derived["layout"]["boundaries"])
         case "state":

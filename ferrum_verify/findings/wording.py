@@ -121,10 +121,20 @@ def quoted(value: object, limit: int = 60) -> str:
     return text if len(text) <= limit else f"{text[:limit]}…"
 
 
+# Characters that Unicode counts as letters, marks or symbols, and that nobody sees.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
+
+
 def printable(text: str) -> str:
-    """A text without control characters and undecodable bytes, which are written as escapes."""
-    if text.isprintable():
+    """A text in which all that commands a terminal, turns text around or is not seen is escaped."""
+    if text.isprintable() and not _UNSEEN.search(text):
         return text
     return "".join(
-        character if character.isprintable() else ascii(character)[1:-1] for character in text
+        character
+        if character.isprintable() and not _UNSEEN.match(character)
+        else ascii(character)[1:-1]
+        for character in text
     )

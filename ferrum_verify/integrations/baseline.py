@@ -24,7 +24,7 @@ from ferrum_verify.report.hiding import hide
 from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ferrum_verify.findings import Finding
     from ferrum_verify.report.model import DocumentReport, Report
@@ -53,9 +53,13 @@ class Baseline:
     proved: bool
     documents: Mapping[str, Counter[Known]]
 
+    def name(self, document: DocumentReport) -> str:
+        """The document as the baseline names it."""
+        return _name(document, self.path)
+
     def covers(self, document: DocumentReport) -> bool:
         """Whether the baseline says what is known of the document."""
-        return _name(document, self.path) in self.documents
+        return self.name(document) in self.documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class Changes:
 
     report: Report
     hidden: int
-    gone: tuple[tuple[str, Known], ...]
+    gone: tuple[tuple[DocumentReport, Known], ...]
 
     @property
     def exit_status(self) -> int:
@@ -103,10 +107,13 @@ def baseline_text(report: Report, path: Path, *, proved: bool) -> str:
     return json.dumps(wire, indent=2) + "\n"
 
 
-def read_baseline(path: Path) -> Baseline:
-    """A baseline file. Raises ``BaselineError`` with a sentence where it is none."""
+def read_baseline(path: Path, read: Callable[[Path], bytes] = read_bounded) -> Baseline:
+    """A baseline file, as ``read`` reads it: of a commit, say, instead of the work tree.
+
+    Raises ``BaselineError`` with a sentence where it is none.
+    """
     try:
-        value = parse_json(read_bounded(path))
+        value = parse_json(read(path))
     except OSError as error:
         raise BaselineError(
             f"The baseline {path} cannot be read: {error.strerror or error}."
@@ -133,7 +140,7 @@ def compare(report: Report, baseline: Baseline, *, proved: bool) -> Changes:
     """
     _check_belongs(report, baseline, proved=proved)
     left = {
-        id(document): Counter(baseline.documents[_name(document, baseline.path)])
+        id(document): Counter(baseline.documents[baseline.name(document)])
         for document in report.documents
         if document.verdict != "unreadable"
     }
@@ -147,7 +154,7 @@ def compare(report: Report, baseline: Baseline, *, proved: bool) -> Changes:
 
     new, hidden = hide(report, is_known)
     gone = [
-        (document.source, known)
+        (document, known)
         for document in report.documents
         if id(document) in left
         for known in left[id(document)].elements()
@@ -174,7 +181,7 @@ def _check_belongs(report: Report, baseline: Baseline, *, proved: bool) -> None:
             raise BaselineError(
                 f"The baseline {baseline.path} is for {others}"
                 + (f" and {rest} more" if rest > 0 else "")
-                + f", not for {_name(document, baseline.path)}."
+                + f", not for {baseline.name(document)}."
             )
 
 

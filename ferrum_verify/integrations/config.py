@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from ferrum_verify.counterexamples import Execution
 from ferrum_verify.findings.errors import FerrumVerifyError
+from ferrum_verify.findings.wording import printable
 from ferrum_verify.integrations.bounded import read_bounded
 from ferrum_verify.limits import Limits
 from ferrum_verify.report.hiding import hide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ferrum_verify.findings import Finding
     from ferrum_verify.report.model import Report
+
+    Reader = Callable[[Path], bytes]
+    """Gives what a file holds; raises OSError where it cannot."""
 
 FILE_NAME = "pyproject.toml"
 TABLE = "tool.ferrum-verify"
@@ -55,27 +59,29 @@ class Settings:
         return hide(report, lambda _document, finding: finding.rule in self.ignore)
 
 
-def find_settings(folder: Path | None = None) -> Settings:
+def find_settings(folder: Path | None = None, read: Reader = read_bounded) -> Settings:
     """The settings of the nearest ``pyproject.toml`` that has any, from ``folder`` upwards.
 
-    ``folder`` is the working directory unless given. Without such a file everything is at its
-    default. Raises ``SettingsError`` as ``read_settings`` does.
+    ``folder`` is the working directory unless given, and ``read`` how a file is read: of a
+    commit, say, instead of the work tree. Without such a file everything is at its default.
+    Raises ``SettingsError`` as ``read_settings`` does.
     """
     start = (folder or Path()).absolute()
     for each in (start, *start.parents):
         path = each / FILE_NAME
         try:
-            # Most files say nothing of us, and need not even be TOML then.
-            if path.is_file() and _MARK in read_bounded(path):
-                settings = _settings_of(path, _table_of(path))
-                if settings is not None:
-                    return settings
+            content = read(path)
         except OSError:
             continue
+        # Most files say nothing of us, and need not even be TOML then.
+        if _MARK in content:
+            settings = _settings_of(path, _table_of(path, content))
+            if settings is not None:
+                return settings
     return Settings()
 
 
-def read_settings(path: Path) -> Settings:
+def read_settings(path: Path, read: Reader = read_bounded) -> Settings:
     """The settings of one file.
 
     Raises ``SettingsError`` with a sentence for each fault: a file that is missing or is not
@@ -83,7 +89,7 @@ def read_settings(path: Path) -> Settings:
     wrong type, or a rule that is ignored without a reason.
     """
     try:
-        settings = _settings_of(path, _table_of(path))
+        settings = _settings_of(path, _table_of(path, read(path)))
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror or error}.") from None
     if settings is None:
@@ -91,15 +97,17 @@ def read_settings(path: Path) -> Settings:
     return settings
 
 
-def _table_of(path: Path) -> Any:
+def _table_of(path: Path, content: bytes) -> Any:
     import tomllib  # noqa: PLC0415  (most runs have no settings)
 
     try:
-        document = tomllib.loads(read_bounded(path).decode("utf-8"))
+        document = tomllib.loads(content.decode("utf-8"))
     except UnicodeDecodeError:
         raise SettingsError(f"{path} is not UTF-8, as TOML has to be.") from None
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not TOML: {_without_full_stop(error)}.") from None
+    except RecursionError:
+        raise SettingsError(f"{path} is nested too deeply.") from None
     tools = document.get("tool")
     return tools.get("ferrum-verify") if isinstance(tools, dict) else None
 
@@ -120,7 +128,8 @@ def _settings_of(path: Path, table: Any) -> Settings | None:
         stated=frozenset(table),
     )
     if faults:
-        raise SettingsError("\n".join(f"{path}: {fault}." for fault in faults))
+        # A key may hold a line break, and a line of its own would be read as something else.
+        raise SettingsError("\n".join(printable(f"{path}: {fault}.") for fault in faults))
     return settings
 
 

@@ -5,12 +5,15 @@ Patterns are git's own: ``plans/**/*.json``, from the top of the repository.
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings.errors import FerrumVerifyError
+from ferrum_verify.integrations.bounded import MAXIMUM_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,15 +37,24 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The work tree of a repository, and the commit that its branch started from."""
+    """The work tree of a repository, and the commits that it is held against.
+
+    ``base`` is what it will be merged into, and ``merge_base`` the commit that it started from.
+    """
 
     top: Path
+    base: str
     merge_base: str
 
     @property
     def short_base(self) -> str:
         """The merge base as people write it."""
         return self.merge_base[:10]
+
+    @property
+    def short_target(self) -> str:
+        """What it will be merged into, as people write it."""
+        return self.base[:10]
 
     def changed_files(self, patterns: Sequence[str]) -> list[ChangedFile]:
         """The tracked files of the work tree that differ, in the order of their paths."""
@@ -81,6 +93,33 @@ class Branch:
         paths = listed.decode("utf-8", "surrogateescape").split("\0")[:-1]
         return [path for path in paths if (self.top / path).is_file()]
 
+    def place(self, path: Path) -> str | None:
+        """A path from the top of the repository; None where it leads elsewhere.
+
+        Links of the work tree are not followed: a branch could point them anywhere.
+        """
+        absolute = Path(os.path.abspath(path))
+        for folder in absolute.parents:
+            if os.path.realpath(folder) == os.path.realpath(self.top):
+                return absolute.relative_to(folder).as_posix()
+        return None
+
+    def content(self, commit: str, path: str) -> bytes:
+        """What a file held at a commit. Raises OSError where it was none, or is too large."""
+        # Git asks for one name a line.
+        asked = f"{commit}:{path}\n" if "\n" not in path else "\n"
+        arguments = (
+            "cat-file",
+            "--follow-symlinks",
+            "--batch-check=%(objectname) %(objecttype) %(objectsize)",
+        )
+        said = _git(self.top, *arguments, given=os.fsencode(asked)).decode().split()
+        if len(said) != 3 or said[1] != "blob":
+            raise OSError(errno.ENOENT, "it is no file there")
+        if int(said[2]) > MAXIMUM_BYTES:
+            raise OSError(errno.EFBIG, f"it has more than {MAXIMUM_BYTES // 2**20} MiB")
+        return _git(self.top, "cat-file", "blob", said[0])
+
     def before(self, path: str) -> bytes:
         """What a file held at the merge base."""
         return _git(self.top, "cat-file", "blob", f"{self.merge_base}:{path}")
@@ -93,23 +132,24 @@ def branch_at(folder: Path, location: str) -> Branch:
     """
     top = _git(folder, "rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape")
     try:
+        base = _git(folder, "rev-parse", "--verify", "--end-of-options", f"{location}^{{commit}}")
         found = _git(folder, "merge-base", "--end-of-options", location, "HEAD")
     except GitError:
         raise GitError(
             f"{location} and HEAD have no common commit here; check the repository out with its "
             "history (fetch-depth: 0), and name a branch or commit that is there."
         ) from None
-    return Branch(Path(top.rstrip("\n")), found.decode().strip())
+    return Branch(Path(top.rstrip("\n")), base.decode().strip(), found.decode().strip())
 
 
 def _pathspecs(patterns: Sequence[str]) -> list[str]:
     return [f":(top,glob){pattern}" for pattern in patterns]
 
 
-def _git(folder: Path, *arguments: str) -> bytes:
+def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes:
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, check=False
+            ["git", "-C", str(folder), *arguments], input=given, capture_output=True, check=False
         )
     except FileNotFoundError:
         raise GitError("There is no git here.") from None

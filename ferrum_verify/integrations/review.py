@@ -15,7 +15,7 @@ from ferrum_verify.auditing.audit import audit
 from ferrum_verify.contracts import check_contracts, compare_contracts
 from ferrum_verify.contracts.sources import PlanSource, read_plans, read_sound_catalog
 from ferrum_verify.findings.errors import DocumentError
-from ferrum_verify.findings.wording import printable
+from ferrum_verify.findings.wording import plural, printable
 from ferrum_verify.integrations.baseline import compare
 from ferrum_verify.plan.number_notation import differing_ordered_fingerprint
 from ferrum_verify.reading.kinds import detect
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.integrations.baseline import Baseline
     from ferrum_verify.integrations.config import Settings
+    from ferrum_verify.integrations.gate import Gate
     from ferrum_verify.integrations.git_changes import Branch, ChangedFile
 
 
@@ -62,7 +63,7 @@ class _Reviewing:
         place = self.earlier / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(self.branch.before(path))
-        self.labels[place] = f"{path} as of {self.branch.short_base}"
+        self.labels[place] = f"{printable(path)} as of {self.branch.short_base}"
         return place
 
 
@@ -70,16 +71,17 @@ def review(
     branch: Branch,
     plans: Sequence[str],
     catalogs: Sequence[str],
-    settings: Settings,
-    baseline: Baseline | None = None,
+    gate: Gate,
 ) -> Review:
     """Review what a branch changes of the files that the patterns name.
 
     Changed plans are audited. A new catalog is checked; a changed one is also compared with
     what it was at the merge base, and so is one that is gone. Plans that were compiled under
     either catalog are re-judged with it. A comparison that is not possible is a document that
-    is undecided, and a remark says why.
+    is undecided, and a remark says why. What the branch changes of its own gate is reported
+    last: it hides nothing.
     """
+    settings = gate.settings
     with tempfile.TemporaryDirectory(prefix="ferrum-verify-") as folder:
         state = _Reviewing(branch, settings, Path(folder))
         audited = Report(
@@ -97,32 +99,44 @@ def review(
             for document in _catalog_documents(state, changed, plans)
         ]
     status = 0
-    if baseline is not None:
-        audited, status = _without_known(audited, baseline, state)
+    if gate.baseline is not None:
+        audited, status = _without_known(audited, gate.baseline, gate, state)
     whole = Report(execution=settings.execution, documents=(*audited.documents, *compared))
     whole, hidden = settings.without_ignored(whole)
     if hidden:
+        source = f"{printable(str(settings.source))} at {branch.short_target}"
         state.remarks.append(
-            f"{len(hidden):,} findings are hidden, as {settings.source} ignores their rules."
+            f"{plural(len(hidden), 'finding')} hidden, as {source} ignores their rules."
         )
+    whole = replace(whole, documents=(*whole.documents, *gate.changes))
     if whole.documents:
         status = whole.exit_status or status
-    return Review(whole, tuple(state.remarks), status)
+    return Review(whole, tuple(map(printable, state.remarks)), status)
 
 
 def _audited(path: Path, settings: Settings) -> Report:
     return audit(path, settings.execution, settings.prove, limits=settings.limits)
 
 
-def _without_known(audited: Report, baseline: Baseline, state: _Reviewing) -> tuple[Report, int]:
+def _without_known(
+    audited: Report, baseline: Baseline, gate: Gate, state: _Reviewing
+) -> tuple[Report, int]:
     covered = [document for document in audited.documents if baseline.covers(document)]
     others = [document for document in audited.documents if not baseline.covers(document)]
     known = replace(audited, documents=tuple(covered))
     changes = compare(known, baseline, proved=state.settings.prove)
-    state.remarks += [
-        f"{source}: {each.rule} is known and was not found any more; write the baseline again."
-        for source, each in changes.gone
+    # Taking out what was mended makes nothing looser, so that the branch itself may do it.
+    gone = [
+        (document, each)
+        for document, each in changes.gone
+        if gate.kept[baseline.name(document), each]
     ]
+    state.remarks += [
+        f"{document.source}: {each.rule} is known and was not found any more; write the baseline "
+        "again."
+        for document, each in gone
+    ]
+    changes = replace(changes, gone=tuple(gone))
     return (
         replace(audited, documents=(*changes.report.documents, *others)),
         changes.exit_status if covered else 0,

@@ -77,6 +77,8 @@ def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
     At least one is given: what cannot be read is a document with ``wire`` findings.
     """
     name = os.fsdecode(path)
+    if name == STANDARD_INPUT and path != STANDARD_INPUT:
+        name = os.path.join(os.curdir, name)  # a path is a file, whatever it is called
     place = None if name == STANDARD_INPUT else Path(name)
     source = "<stdin>" if place is None else printable(name)
     try:

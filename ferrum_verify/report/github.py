@@ -48,7 +48,7 @@ def _command(finding: Finding, document: DocumentReport, region: Region | None) 
     properties: dict[str, str | int] = {}
     path = document.origin(finding.location).path
     if path is not None:
-        properties["file"] = file_name(path)
+        properties["file"] = printable(file_name(path))
     if region is not None:
         properties |= {"line": region.line, "endLine": region.end_line}
         if region.line == region.end_line:  # columns are shown within one line only

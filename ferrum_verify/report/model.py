@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 REPORT_SCHEMA = "ferrum-verify/report/v1"
 
+Held = Literal["settings", "baseline"]
+"""Kinds of files that a review is held to, and that a branch may change beside its plans."""
+
 Verdict = Literal["unreadable", "violated", "undecided", "verified"]
 
 VERDICTS: tuple[Verdict, ...] = ("unreadable", "violated", "undecided", "verified")
@@ -120,7 +123,7 @@ class DocumentReport:
     """
 
     source: str
-    kind: Kind | None
+    kind: Kind | Held | None
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     slots: tuple[SlotReport, ...] = ()

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from ferrum_verify.counterexamples import AccessCounterexample, ScheduleCounterexample
 from ferrum_verify.findings import pointer, rules_of
-from ferrum_verify.findings.wording import sentence
+from ferrum_verify.findings.wording import printable, sentence
 from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.timeline import counterexample_lines
 from ferrum_verify.version import __version__
@@ -171,7 +171,7 @@ def _location(
             }
         location["physicalLocation"] = physical
     if place:
-        location["logicalLocations"] = [{"fullyQualifiedName": place}]
+        location["logicalLocations"] = [{"fullyQualifiedName": printable(place)}]
     return location
 
 

@@ -9,7 +9,7 @@ from ferrum_verify.counterexamples import SIDES, Execution
 from ferrum_verify.counterexamples.parties import PartyKind
 from ferrum_verify.findings import Family, Judgment, Severity
 from ferrum_verify.reading.document import Kind
-from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS, Obligations
+from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS, Held, Obligations
 
 _COUNT = {"type": "integer", "minimum": 0}
 _TEXT = {"type": "string"}
@@ -130,7 +130,7 @@ def report_schema() -> dict[str, Any]:
             },
         },
         {
-            "kind": _one_of(*get_args(Kind)),
+            "kind": _one_of(*get_args(Kind), *get_args(Held)),
             "obligations": _object(
                 dict.fromkeys((each.name for each in fields(Obligations)), _COUNT)
             ),

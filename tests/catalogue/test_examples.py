@@ -38,6 +38,9 @@ WITHOUT_EXAMPLE: dict[str, str] = {
     "integrity.proof-undecided": "tests/auditing/test_proofs.py",
     "integrity.proof-vacuous": "tests/auditing/test_proofs.py",
     "integrity.proof-disagreement": "tests/auditing/test_proofs.py",
+    "integrity.settings-changed": "tests/integrations/test_review.py",
+    "integrity.baseline-changed": "tests/integrations/test_review.py",
+    "integrity.gate-unreadable": "tests/integrations/test_review.py",
 }
 
 

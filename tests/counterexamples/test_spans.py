@@ -85,6 +85,10 @@ REFUSED = {"by": "merge", "prefix": {"minimum_tokens": 10, "alignment": 24}}
 GOOD = make.told({"kind": "span", "tokens": 12, "permitted": PERMITTED, "refused": REFUSED})
 
 
+STATED = {"layout": {"boundaries": {"prefix": REFUSED["prefix"]}}}
+"""A checkpoint, merged wrongly, that the good counterexample speaks of."""
+
+
 def merged(minimum: Any, alignment: Any) -> make.Json:
     return {"by": "merge", "prefix": {"minimum_tokens": minimum, "alignment": alignment}}
 
@@ -131,7 +135,7 @@ def of_node(provider: str, node: str, span: tuple[int, int]) -> make.Json:
     ],
 )
 def test_what_does_not_hold_is_refused(change: dict[str, Any]) -> None:
-    document = make.bundle({"embed": (3, 6), "mixer": (10, 4)})
+    document = {**make.bundle({"embed": (3, 6), "mixer": (10, 4)}), "checkpoint": STATED}
     assert check_counterexample(document, GOOD)
     assert not check_counterexample(document, {**GOOD, **change})
     try:
@@ -158,6 +162,8 @@ def test_a_boundary_needs_tokens_on_both_sides() -> None:
             "refused": {"by": "merge", "maximum_tokens": 0},
         }
     )
+    assert not check_counterexample(document, shown)
+    document["checkpoint"] = {"reasons": ["boundary_intersection"]}
     assert check_counterexample(document, shown)
     for change in (
         {"processed": 9},

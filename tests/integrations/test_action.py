@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tests.integrations.github_service import Service
 
 SOUND = sample("fragment")
+IGNORED = "[tool.ferrum-verify]\nignore.static.total-mismatch = 'known'\n"
 
 
 @cache
@@ -222,12 +223,8 @@ def test_a_branch_that_changes_nothing_of_ours(job: Job, service: Service) -> No
 def test_inputs_are_passed_on(job: Job, service: Service) -> None:
     start(
         job,
-        {},
-        {
-            "a dir/x y.json": sample("fragment"),
-            "more/b.json": edited("fragment", FAULTY),
-            "settings.toml": "[tool.ferrum-verify]\nignore.static.total-mismatch = 'known'\n",
-        },
+        {"settings.toml": IGNORED},
+        {"a dir/x y.json": sample("fragment"), "more/b.json": edited("fragment", FAULTY)},
     )
     job.context["inputs"] |= {
         "plans": "a dir/*.json\nmore/*.json\n",
@@ -242,6 +239,17 @@ def test_inputs_are_passed_on(job: Job, service: Service) -> None:
     assert "VERIFIED more/b.json: no findings" in job.log
     assert "under `in-order` execution" in job.summary
     assert service.comments == []
+
+
+def test_a_pull_request_does_not_loosen_its_own_gate(job: Job, service: Service) -> None:
+    start(job, {}, {"plans/a.json": edited("fragment", FAULTY), "pyproject.toml": IGNORED})
+    assert job.run() == 1
+    assert {result["ruleId"] for result in job.sarif} == {
+        "static.total-mismatch",
+        "integrity.settings-changed",
+    }
+    assert "title=integrity.settings-changed::" in job.log
+    assert "`integrity.settings-changed`" in service.comments[0]["body"]
 
 
 def test_misuse_ends_with_its_own_status_and_no_report(job: Job, service: Service) -> None:

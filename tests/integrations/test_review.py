@@ -204,42 +204,156 @@ def test_every_report_says_the_same(folder: Path, capsys: Any) -> None:
         assert f"`{rule}`" in page
 
 
-def test_settings_and_baselines_hold(folder: Path, capsys: Any) -> None:
-    faulty = edited("fragment", FAULTY)
+SETTINGS = "[tool.ferrum-verify]\nignore.static.total-mismatch = 'known'\n"
+BROKEN = edited("fragment", FAULTY)
+
+
+@pytest.fixture
+def known(folder: Path, capsys: Any) -> str:
+    """A baseline that knows what is wrong with the broken plan."""
+    write(folder, {"plans/a.json": BROKEN})
+    assert run(["audit", "--no-prove", "plans/a.json", "--write-baseline", "known.json"]) == 0
+    capsys.readouterr()
+    text = (folder / "known.json").read_text()
+    write(folder, {"plans/a.json": None, "known.json": None})
+    return text
+
+
+def verdicts(documents: dict[str, Any]) -> dict[str, str]:
+    return {name: each["verdict"] for name, each in documents.items()}
+
+
+def test_settings_and_baselines_of_the_base_hold(folder: Path, capsys: Any, known: str) -> None:
     base = repository(
         folder,
-        {"plans/a.json": SOUND, "plans/b.json": SOUND},
-        {"plans/a.json": faulty, "plans/b.json": faulty},
+        {"plans/a.json": SOUND, "plans/b.json": SOUND, "known.json": known, "more.toml": SETTINGS},
+        {"plans/a.json": BROKEN, "plans/b.json": BROKEN},
     )
-    assert run(["audit", "--no-prove", "plans/a.json", "--write-baseline", "known.json"]) == 0
-    capsys.readouterr()
     status, documents, _ = review(capsys, base, "--baseline", "known.json")
     assert status == 1
-    assert {name: each["verdict"] for name, each in documents.items()} == {
-        "plans/a.json": "verified",
-        "plans/b.json": "violated",
-    }
-    write(
-        folder,
-        {"pyproject.toml": "[tool.ferrum-verify]\nignore.static.total-mismatch = 'known'\n"},
-    )
-    status, _, remarks = review(capsys, base)
+    assert verdicts(documents) == {"plans/a.json": "verified", "plans/b.json": "violated"}
+    status, _, remarks = review(capsys, base, "--config", "more.toml")
     assert status == 0
-    assert "2 findings are hidden" in remarks
-    # Nothing is known of what is ignored: the baseline's finding is there all the same.
-    assert review(capsys, base, "--baseline", "known.json")[0] == 0
+    assert f"2 findings hidden, as more.toml at {base[:10]} ignores their rules" in remarks
+    # What is typed wins over the settings, from wherever the command is called.
+    given = ("--config", "../more.toml", "--baseline", "../known.json")
+    (folder / "plans" / "known.json").unlink(missing_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder / "plans")
+        # Nothing is known of what is ignored: the baseline's finding is gone all the same.
+        assert review(capsys, base, *given)[0] == 0
 
 
-def test_a_known_finding_that_is_gone_fails(folder: Path, capsys: Any) -> None:
-    faulty = edited("fragment", FAULTY)
-    base = repository(folder, {"plans/a.json": faulty}, {"plans/a.json": SOUND})
-    write(folder, {"plans/a.json": faulty})
-    assert run(["audit", "--no-prove", "plans/a.json", "--write-baseline", "known.json"]) == 0
-    capsys.readouterr()
-    write(folder, {"plans/a.json": SOUND})
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_branch_does_not_loosen_its_own_settings(folder: Path, capsys: Any, linked: bool) -> None:
+    base = repository(
+        folder,
+        {"plans/a.json": SOUND, "pyproject.toml": "[tool.ferrum-verify]\nprove = false\n"},
+        {"plans/a.json": BROKEN, "real.toml": SETTINGS, "pyproject.toml": SETTINGS},
+    )
+    if linked:
+        (folder / "pyproject.toml").unlink()
+        (folder / "pyproject.toml").symlink_to("real.toml")
+    status, documents, remarks = review(capsys, base)
+    assert (status, "hidden" in remarks) == (1, False)
+    assert verdicts(documents) == {"plans/a.json": "violated", "pyproject.toml": "verified"}
+    found = documents["pyproject.toml"]["findings"]
+    assert [(each["rule"], each["location"]) for each in found] == [
+        ("integrity.settings-changed", "/tool/ferrum-verify/ignore/static.total-mismatch"),
+        ("integrity.settings-changed", "/tool/ferrum-verify/prove"),
+    ]
+    assert found[0]["actual"] == "known"
+    assert found[1]["expected"] is False
+    assert "counts once it is merged" in found[0]["message"]
+    # Once it is merged, it counts.
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--allow-empty", "-m", "settings")
+    status, documents, remarks = review(capsys, "HEAD")
+    assert (status, documents) == (0, {})
+    write(folder, {"plans/a.json": edited("fragment", {"/memory/static_bytes": 2})})
+    assert review(capsys, "HEAD")[0] == 0
+
+
+def test_settings_in_another_place_or_form_loosen_nothing(folder: Path, capsys: Any) -> None:
+    base = repository(folder, {"plans/a.json": SOUND}, {"plans/a.json": BROKEN})
+    write(folder, {"plans/pyproject.toml": SETTINGS, "new.toml": SETTINGS})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder / "plans")
+        status, documents, _ = review(capsys, base)
+        assert status == 1
+        assert rules(documents["pyproject.toml"]) == {"integrity.settings-changed"}
+    status, documents, _ = review(capsys, base, "--config", "new.toml")
+    assert status == 1
+    assert rules(documents["new.toml"]) == {"integrity.settings-changed"}
+    (folder / "link").symlink_to(folder, target_is_directory=True)
+    assert review(capsys, base, "--config", "link/new.toml")[0] == 1
+    outside = folder.parent / f"link-of-{folder.name}"
+    outside.symlink_to(folder, target_is_directory=True)
+    assert review(capsys, base, "--config", str(outside / "new.toml"))[0] == 1
+    # What lies outside of the repository is no branch's to change.
+    (folder.parent / f"settings-of-{folder.name}.toml").write_text(SETTINGS)
+    given = ("--config", f"../settings-of-{folder.name}.toml")
+    assert review(capsys, base, *given)[0] == 0
+
+
+def test_settings_that_the_branch_breaks_are_said_to_be(folder: Path, capsys: Any) -> None:
+    base = repository(
+        folder,
+        {"plans/a.json": SOUND, "pyproject.toml": SETTINGS},
+        {"plans/a.json": BROKEN, "pyproject.toml": "[tool.ferrum-verify]\n'a\u202e' = 1\n[x"},
+    )
+    status, documents, _ = review(capsys, base)
+    assert status == 0
+    (found,) = documents["pyproject.toml"]["findings"]
+    assert found["rule"] == "integrity.gate-unreadable"
+    assert "is not TOML" in found["message"]
+
+
+def test_a_branch_does_not_know_its_own_findings(folder: Path, capsys: Any, known: str) -> None:
+    base = repository(
+        folder, {"plans/a.json": SOUND}, {"plans/a.json": BROKEN, "known.json": known}
+    )
+    for name in ("text", "json", "sarif", "markdown", "junit", "github", "html"):
+        given = ("review", "--base", base, "--no-prove", "--baseline", "known.json")
+        assert run([*given, "--format", name]) == 1
+        shown = capsys.readouterr().out
+        assert "integrity.baseline-changed" in shown, name
+        assert "static.total-mismatch" in shown, name
+    _, documents, _ = review(capsys, base, "--baseline", "known.json")
+    (found,) = documents["known.json"]["findings"]
+    assert [each["rule"] for each in found["actual"]] == ["static.total-mismatch"]
+    assert found["expected"] == []
+    assert review(capsys, base, "--baseline", "nowhere.json")[0] == 2
+    assert review(capsys, base, "--config", "nowhere.toml")[0] == 2
+
+
+def test_a_known_finding_that_is_gone_fails(folder: Path, capsys: Any, known: str) -> None:
+    base = repository(
+        folder, {"plans/a.json": BROKEN, "known.json": known}, {"plans/a.json": SOUND}
+    )
     status, _, remarks = review(capsys, base, "--baseline", "known.json")
     assert status == 1
     assert "static.total-mismatch is known and was not found any more" in remarks
+    # Whoever mends it may say so in the same change: that loosens nothing.
+    emptied = json.loads(known)
+    emptied["documents"][0]["findings"] = []
+    write(folder, {"known.json": emptied})
+    status, documents, _ = review(capsys, base, "--baseline", "known.json")
+    assert status == 0
+    assert rules(documents["known.json"]) == {"integrity.baseline-changed"}
+
+
+def test_what_was_loose_where_the_branch_began_is_not_any_more(folder: Path, capsys: Any) -> None:
+    repository(
+        folder, {"plans/a.json": SOUND, "pyproject.toml": SETTINGS}, {"plans/a.json": BROKEN}
+    )
+    git(folder, "switch", "--quiet", "main")
+    write(folder, {"pyproject.toml": "[tool.ferrum-verify]\nprove = false\n"})
+    git(folder, "commit", "--quiet", "--all", "-m", "stricter")
+    git(folder, "switch", "--quiet", "branch")
+    status, documents, _ = review(capsys, "main")
+    # The branch did not change the settings, so that there is nothing to show of them.
+    assert (status, verdicts(documents)) == (1, {"plans/a.json": "violated"})
 
 
 def test_misuse_is_told_in_a_sentence(folder: Path, capsys: Any) -> None:

@@ -82,7 +82,8 @@ def discharge(claims: Claims, document: Json) -> Proof:
 
 
 def proof_of(document: Json, answer: SequenceCheckpoint | None = None) -> Proof:
-    return discharge(span_claims(subject(document), answer), document)
+    stated = document if answer is None else {**document, "checkpoint": answer.to_wire()}
+    return discharge(span_claims(subject(document), answer), stated)
 
 
 def refuted(proof: Proof) -> list[tuple[str, Any]]:

@@ -28,7 +28,7 @@ def report_of_example_files(folder: Path, *, every: int) -> Report:
     return Report(execution="fenced", documents=tuple(documents))
 
 
-def report_of_files(*paths: Path, execution: Execution = "fenced") -> Report:
+def report_of_files(*paths: Path | str, execution: Execution = "fenced") -> Report:
     """The report of some files, without proofs."""
     documents = [
         document

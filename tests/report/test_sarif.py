@@ -175,7 +175,7 @@ def test_archives_and_lines_and_standard_input(
         assert result["properties"]["document"] == "plans.jsonl:3"
     stream = io.TextIOWrapper(io.BytesIO(json.dumps(document).encode()))
     monkeypatch.setattr(sys, "stdin", stream)
-    for result in results_of(report_of_files(Path("-"))):
+    for result in results_of(report_of_files("-")):
         (location,) = result["locations"]
         assert location.keys() == {"logicalLocations"}
     for result in results_of(audit(document, prove=False)):
