@@ -5,16 +5,15 @@ That their resources can be kept that long is judged with the Step slots.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.findings.wording import marked
+from ferrum_verify.plan.overwriting import Overwriting
 from ferrum_verify.rules.ascending import first_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ferrum_verify.documents.execution_plan import RetainedCompletionValue
     from ferrum_verify.documents.node import PlanNode, ValueBinding
@@ -31,39 +30,6 @@ _LOGITS = {
     "logical_offset_bytes": 0,
     "tensor": {"dimensions": [1, 32], "element_type": "f32", "layout": "contiguous"},
 }
-
-
-class _Write(NamedTuple):
-    """A range of bytes that a binding writes, and the position of its node in plan order."""
-
-    start: int
-    end: int
-    position: int
-    node: PlanNode
-    binding: ValueBinding
-
-
-class _Writes:
-    """All writes to one resource, ascending by start, to be searched by range."""
-
-    def __init__(self, writes: list[_Write]) -> None:
-        self._writes = sorted(writes, key=lambda each: each[:3])
-        self._reach = list(accumulate((each.end for each in self._writes), max))
-
-    def destroying(self, position: int, binding: ValueBinding) -> _Write | None:
-        """A write into the first component of ``binding`` after its node has written it."""
-        component = binding.storage.components[0]
-        start = component.offset_bytes
-        end = start + component.length_bytes
-        index = bisect_left(self._writes, end, key=lambda each: each.start) - 1
-        while index >= 0 and self._reach[index] > start:
-            write = self._writes[index]
-            later = write.position > position
-            beside = write.position == position and write.binding is not binding
-            if write.end > start and (later or beside):
-                return write
-            index -= 1
-        return None
 
 
 ORDER = Rule(
@@ -117,14 +83,19 @@ def check(subject: Subject) -> Iterator[Finding]:
             f"{place}/{fault.position}",
         )
     outputs = _outputs(nodes, {each.value_id for each in retained})
-    writes_of = _writes_of(nodes, {each.resource_id for each in retained})
+    kept = [
+        found[0][1]
+        for found in outputs.values()
+        if len(found) == 1 and found[0][1].storage.components
+    ]
+    destroyed = {id(each): (by, write) for each, by, write in _overwriting(nodes, kept)}
     for index, value in enumerate(retained):
         where = f"{place}/{index}"
         producers = outputs.get(value.value_id, [])
         if len(producers) != 1:
-            yield _unproduced(value, [node for _, node, _ in producers], where)
+            yield _unproduced(value, [node for node, _ in producers], where)
             continue
-        position, node, binding = producers[0]
+        node, binding = producers[0]
         if differences := _differences(value, node, binding):
             yield DIFFERS.finding(
                 f"The retained value `{value.value_id}` is not as node `{node.id}` binds it: "
@@ -132,12 +103,11 @@ def check(subject: Subject) -> Iterator[Finding]:
                 where,
             )
             continue
-        writes = writes_of.get(value.resource_id)
-        if writes is not None and (write := writes.destroying(position, binding)) is not None:
+        if id(binding) in destroyed:
+            writer, write = destroyed[id(binding)]
             yield OVERWRITTEN.finding(
                 f"The retained value `{value.value_id}` of node `{node.id}` is overwritten by "
-                f"{write.binding.role} {write.binding.ordinal} of node `{write.node.id}`, "
-                f"`{write.binding.value_id}`.",
+                f"{write.role} {write.ordinal} of node `{writer.id}`, `{write.value_id}`.",
                 where,
             )
 
@@ -166,28 +136,53 @@ def _unproduced(
 
 def _outputs(
     nodes: Sequence[PlanNode], wanted: set[str]
-) -> dict[str, list[tuple[int, PlanNode, ValueBinding]]]:
-    outputs: dict[str, list[tuple[int, PlanNode, ValueBinding]]] = {}
-    for position, node in enumerate(nodes):
+) -> dict[str, list[tuple[PlanNode, ValueBinding]]]:
+    outputs: dict[str, list[tuple[PlanNode, ValueBinding]]] = {}
+    for node in nodes:
         for binding in node.values:
             if binding.role == "output" and binding.value_id in wanted:
-                outputs.setdefault(binding.value_id, []).append((position, node, binding))
+                outputs.setdefault(binding.value_id, []).append((node, binding))
     return outputs
 
 
-def _writes_of(nodes: Sequence[PlanNode], resources: set[str]) -> dict[str, _Writes]:
-    writes: dict[str, list[_Write]] = {}
-    for position, node in enumerate(nodes):
-        for binding in node.values:
-            if not binding.writes:
-                continue
-            for component in binding.storage.components:
-                if component.resource_id in resources:
-                    start = component.offset_bytes
-                    writes.setdefault(component.resource_id, []).append(
-                        _Write(start, start + component.length_bytes, position, node, binding)
-                    )
-    return {resource_id: _Writes(ranges) for resource_id, ranges in writes.items()}
+def _overwriting(
+    nodes: Sequence[PlanNode], kept: Iterable[ValueBinding]
+) -> Iterator[tuple[ValueBinding, PlanNode, ValueBinding]]:
+    """The bindings that are written over, each with the first that does it and its node.
+
+    That is a later node, or another binding of the same one. Of each binding in ``kept`` the first
+    component counts.
+    """
+    kept_by_id = {id(binding): binding for binding in kept}
+    ranges: dict[str, list[tuple[int, int, int, int]]] = {}
+    wanted = {binding.storage.components[0].resource_id for binding in kept_by_id.values()}
+    numbered = [(index, node, b) for index, node in enumerate(nodes) for b in node.values]
+    for number, (index, _, binding) in enumerate(numbered):
+        for component in binding.storage.components if binding.writes else ():
+            if component.resource_id in wanted:
+                start = component.offset_bytes
+                ranges.setdefault(component.resource_id, []).append(
+                    (index, number, start, start + component.length_bytes)
+                )
+    asked: dict[str, list[tuple[int, int, int, int]]] = {}
+    for number, (index, _, binding) in enumerate(numbered):
+        if id(binding) in kept_by_id:
+            component = binding.storage.components[0]
+            start = component.offset_bytes
+            asked.setdefault(component.resource_id, []).append(
+                (index, number, start, start + component.length_bytes)
+            )
+    for resource, questions in asked.items():
+        writes = ranges.get(resource, [])
+        over = Overwriting(edge for each in (*writes, *questions) for edge in each[2:])
+        for index, number, start, end in reversed(questions):
+            while writes and writes[-1][0] >= index:
+                position, what, first, last = writes.pop()
+                over.add(first, last, position, what)
+            found = over.first(start, end, number)
+            if found is not None:
+                _, node, write = numbered[found[1]]
+                yield numbered[number][2], node, write
 
 
 def _differences(
