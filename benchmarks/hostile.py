@@ -7,7 +7,9 @@ as undecided or refused with the limit's name; only time and memory are measured
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
+import string
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +18,7 @@ import models
 from benchmarks.figure import Figure, Group
 from benchmarks.measure import in_fresh_process
 from ferrum_verify import derive_memory_plan
+from ferrum_verify.catalogue.samples import sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,38 +97,58 @@ def unordered_slot(members: int) -> Document:
 
 
 def dense_graph() -> Document:
-    """2,400 nodes, each of which waits for all before it, with a resource each."""
-    names = [f"n{index:04}" for index in range(2400)]
-    resources = [f"r{index:04}" for index in range(2400)]
-    nodes = [
-        _node(name, names[:index], resources[index : index + 1]) for index, name in enumerate(names)
-    ]
-    return _fragment(nodes, [_row(resource) for resource in resources])
+    """2,400 nodes, each of which waits for all before it, with a resource each.
+
+    Three more share a slot, of which the second lives from the second node to the last but one:
+    what is claimed of it speaks of all dependencies.
+    """
+    letters = string.ascii_letters + string.digits
+    names = sorted(map("".join, itertools.product(letters, repeat=2)))[:2400]
+    nodes = [_node(name, names[:index], [f"r{name}"]) for index, name in enumerate(names)]
+    for index, resource in ((0, "s"), (1, "t"), (-2, "t"), (-1, "u")):
+        nodes[index]["resources"].append(resource)
+    return _fragment(nodes, [_row(name) for name in (*(f"r{name}" for name in names), *"stu")])
 
 
 def foreign_pools() -> Document:
-    """12,000 pools that stand for no group of rows."""
-    document = _fragment([_node("n", [], ["r"])], [_row("r")])
-    (pool,) = document["memory"]["dynamic_pools"]
-    document["memory"]["dynamic_pools"] = [
-        pool | {"pool_id": f"dynamic-pool/sha256/{index:064x}"} for index in range(12_000)
+    """12,000 rows that each ask for a pool of their own, and 12,000 pools for none of them."""
+    layouts = [f"{index:064x}" for index in range(12_000)]
+    profile = {"allocator": "linear_arena", "view": "contiguous"}
+    rows = [
+        _row(
+            f"r{index:05}",
+            storage={"profile": profile, "logical_layout_fingerprint": layout},
+            lifetime="request",
+        )
+        for index, layout in enumerate(layouts)
     ]
+    document = _fragment([_node("n", [], [row["base_resource_id"] for row in rows])], rows)
+    for index, pool in enumerate(document["memory"]["dynamic_pools"]):
+        pool["pool_id"] = f"dynamic-pool/sha256/{index:064x}"
+        pool["resource_ids"] = ["r"]
     return document
 
 
 def retained_values() -> Document:
-    """17,000 retained resources in two slots."""
-    names = [f"r{index:05}" for index in range(17_000)]
-    document = _fragment(
-        [_node("n", [], names), _node("o", ["n"], [])], [_row(name) for name in names]
-    )
-    document["retained_completion_resources"] = names
-    for pool in document["memory"]["dynamic_pools"]:
-        pool["step_resource_slots"] = [
-            {"kind": "ordered_single_fence_step_wave", "resource_ids": names[start::2]}
-            for start in (0, 1)
-        ]
-    return document
+    """A full plan of 12,000 retained values, each written over the end of the one before."""
+    plan: Document = sample("plan")
+    payload = plan["payload"]
+    node, kept = payload["nodes"][-1], payload["retained_completion_values"][0]
+    *inputs, output = node["values"]
+    outputs, retained = [], []
+    for index in range(12_000):
+        name, offset = f"v{index:05}", (12_000 - index) * 64
+        (component,) = output["storage"]["components"]
+        storage = output["storage"] | {
+            "components": [component | {"offset_bytes": offset, "length_bytes": 128}]
+        }
+        outputs.append(output | {"value_id": name, "ordinal": index, "storage": storage})
+        retained.append(
+            kept | {"value_id": name, "output_ordinal": index, "logical_offset_bytes": offset}
+        )
+    node["values"] = inputs + outputs
+    payload["retained_completion_values"] = retained
+    return plan
 
 
 def staircases() -> Document:
@@ -161,9 +184,10 @@ def long_lines() -> bytes:
     return gzip.compress(line * 64, 1)
 
 
-def program_inputs() -> str:
-    """A program with seven million inputs."""
-    return '{"inputs":[' + "0," * 6_999_999 + "0]}"
+def program_inputs() -> Document:
+    """A program with seven million inputs, none of which is a name."""
+    program: Document = sample("program")
+    return program | {"inputs": [0] * 7_000_000}
 
 
 def _fragment(nodes: list[Document], rows: list[Document]) -> Document:
@@ -193,8 +217,8 @@ HOSTILE = (
     Hostile("slot of 10,000 unordered members", lambda: unordered_slot(10_000)),
     Hostile("slot of 3,000 unordered members, proofs", lambda: unordered_slot(3000), prove=True),
     Hostile("dense graph of 2,400 nodes, proofs", dense_graph, prove=True),
-    Hostile("12,000 pools of no group", foreign_pools),
-    Hostile("17,000 retained values", retained_values),
+    Hostile("12,000 pools for none of 12,000 rows", foreign_pools),
+    Hostile("12,000 retained values", retained_values),
     Hostile("1,200 rows of 64 buckets, proofs", staircases, prove=True),
     Hostile("100,000 tiny documents in one file", tiny_documents, ".jsonl"),
     Hostile("64 lines of 16 MiB, compressed", long_lines, ".jsonl.gz"),

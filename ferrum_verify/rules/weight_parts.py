@@ -5,17 +5,15 @@ Only dense encodings, and dense and composite layouts, are known; of others noth
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
-from ferrum_verify.documents.primitives import ELEMENT_BYTES, variant_tag
+from ferrum_verify.documents.primitives import ELEMENT_BYTES, U64_MAX, variant_tag
 from ferrum_verify.findings import Example, Rule, pointer
 from ferrum_verify.findings.wording import marked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ferrum_verify.documents.node import StorageComponent, ValueBinding, WeightBinding
     from ferrum_verify.findings import Finding
@@ -157,21 +155,41 @@ def _block_faults(
         if any(o + e > d for o, e, d in zip(offsets, extents, dimensions, strict=True)):
             yield f"part {index} reaches past the matrix"
             return
-        covered += prod(extents)
+        covered += _elements(extents)
         component = components.get(part["layout"]["dense"]["component_id"])
-        if component is not None and prod(component.physical_dimensions) != prod(extents):
+        if component is None:
+            continue
+        held, wanted = _elements(component.physical_dimensions), _elements(extents)
+        if held != wanted:
             yield (
-                f"part {index} has {prod(extents):,} elements and `{component.component_id}` "
-                f"{prod(component.physical_dimensions):,}"
+                f"part {index} has {_count(wanted)} elements and `{component.component_id}` "
+                f"{_count(held)}"
             )
             return
-    if covered != prod(dimensions):
-        yield f"its parts have {covered:,} of {prod(dimensions):,} elements"
+    if covered != _elements(dimensions):
+        yield f"its parts have {_count(covered)} of {_count(_elements(dimensions))} elements"
     elif len(parts) <= _MAXIMUM_COMPARED:
-        for (left, one), (right, other) in combinations(enumerate(parts), 2):
-            if _meet(one, other):
-                yield f"its parts {left} and {right} overlap"
-                return
+        met = min(_overlapping(parts, len(dimensions)), default=None)
+        if met is not None:
+            yield f"its parts {met[0]} and {met[1]} overlap"
+
+
+def _overlapping(parts: list[dict[str, Any]], rank: int) -> Iterator[tuple[int, int]]:
+    """Parts that have an element in common, swept along the axis that they are split most on."""
+    places = range(len(parts))
+    starts = [[part["logical_offsets"][axis] for part in parts] for axis in range(rank)]
+    axis = max(range(rank), key=lambda each: len(set(starts[each])), default=None)
+    if axis is None:
+        yield from ((0, other) for other in places[1:2])
+        return
+    ascending = sorted(places, key=starts[axis].__getitem__)
+    for at, left in enumerate(ascending):
+        end = starts[axis][left] + parts[left]["extents"][axis]
+        for right in ascending[at + 1 :]:
+            if starts[axis][right] >= end:
+                break
+            if _meet(parts[left], parts[right]):
+                yield min(left, right), max(left, right)
 
 
 def _meet(one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -204,14 +222,29 @@ def _storage_faults(
         if variant_tag(encoding) != "dense" or _is_outside(held, rows):
             continue
         element = encoding["dense"]["element_type"]
-        needed = prod(component.physical_dimensions) * ELEMENT_BYTES[element]
+        needed = _elements(component.physical_dimensions) * ELEMENT_BYTES[element]
         if held.element_type != element:
             yield f"`{component.component_id}` is {element} and stored as {held.element_type}"
         elif held.length_bytes != needed:
             yield (
-                f"`{component.component_id}` takes {needed:,} bytes and its storage has "
+                f"`{component.component_id}` takes {_count(needed)} bytes and its storage has "
                 f"{held.length_bytes:,}"
             )
+
+
+def _elements(dimensions: Iterable[int]) -> int:
+    """How many elements there are; one more than u64 holds where there are more than that.
+
+    A tensor of so many is malformed, and the product of a million dimensions takes minutes.
+    """
+    total = 1
+    for dimension in dimensions:
+        total = min(total * dimension, U64_MAX + 1)
+    return total
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number <= U64_MAX else "more than u64 holds"
 
 
 def _is_outside(component: StorageComponent, rows: ResourceRows | None) -> bool:
