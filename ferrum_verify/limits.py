@@ -17,6 +17,12 @@ LONGEST_SECONDS = 10_000_000.0
 """The solver counts milliseconds, and no further than that."""
 
 
+MOST_NUMBERS = 100_000
+"""Numbers of a plan, such as dependencies, that one formula speaks of; writing it down for the
+solver takes some seconds then, which no limit of the solver's bounds.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How long the solver may take, in seconds, and how much memory it may hold, in MiB."""

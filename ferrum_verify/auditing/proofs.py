@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.counterexamples import SpanCounterexample
@@ -114,38 +115,77 @@ def _merge(
     findings: Sequence[Finding], proof: Proof, *, judged: Callable[[str], bool]
 ) -> tuple[Finding, ...]:
     merged = list(findings)
+    known = _Known(findings)
     # Whether the concrete path found anything at all: only a plan that it called clean can be
     # contradicted by a refuted claim that it has no rule of the same grain for.
     clean = not any(finding.severity == "error" for finding in findings)
     for verdict in proof.of(Refuted):
-        found = _same_fault(merged, verdict)
+        found = known.same_fault(verdict.obligation)
         if found is not None:
             if merged[found].counterexample is None:
                 merged[found] = replace(merged[found], counterexample=verdict.counterexample)
-        elif clean or _is_judged(verdict.obligation, judged):
+            continue
+        if clean or _is_judged(verdict.obligation, judged):
             merged.append(_disagreement(verdict, "refuted", "finds nothing wrong"))
         else:
             merged.append(_finding(verdict))
+        known.add(merged[-1])
     merged += _contradicted(findings, proof, judged)
     merged += [*_vacuous(proof), *_open(proof)]
     return tuple(merged)
 
 
-def _same_fault(findings: list[Finding], verdict: Verdict) -> int | None:
-    """The concrete finding of the fault that a refuted claim speaks of."""
-    obligation = verdict.obligation
-    told = {obligation.rule.id: set(obligation.names)}
-    told |= {rule.id: set(names) for rule, names in obligation.told_by}
-    for index, finding in enumerate(findings):
-        if finding.rule not in told:
-            continue
-        if finding.about:
-            if set(finding.about) <= told[finding.rule]:
-                return index
-        # A rule of one finding a place, such as a plan's capacity, is found by its place.
-        elif f"{finding.location}/".startswith(f"{obligation.location}/"):
-            return index
-    return None
+class _Known:
+    """The findings of a report by what they are about, as there may be many thousands of them."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self._about: dict[tuple[str, str], list[tuple[int, frozenset[str]]]] = {}
+        self._exactly: dict[tuple[str, frozenset[str]], int] = {}
+        self._within: dict[tuple[str, str], int] = {}
+        self._size = 0
+        for finding in findings:
+            self.add(finding)
+
+    def add(self, finding: Finding) -> None:
+        """One more finding of the report."""
+        index, self._size = self._size, self._size + 1
+        if not finding.about:
+            place = finding.location
+            self._within.setdefault((finding.rule, place), index)
+            while place:
+                place = place.rpartition("/")[0]
+                self._within.setdefault((finding.rule, place), index)
+            return
+        about = frozenset(finding.about)
+        if self._exactly.setdefault((finding.rule, about), index) == index:
+            least = min(about)
+            self._about.setdefault((finding.rule, least), []).append((index, about))
+
+    def same_fault(self, obligation: Obligation) -> int | None:
+        """The place of the first finding of the fault that a refuted claim speaks of."""
+        told = {obligation.rule.id: frozenset(obligation.names)}
+        told |= {rule.id: frozenset(names) for rule, names in obligation.told_by}
+        found = [
+            index
+            for rule, names in told.items()
+            # A rule of one finding a place, such as a plan's capacity, is found by its place.
+            if (index := self._within.get((rule, obligation.location))) is not None
+        ]
+        for rule, names in told.items():
+            if len(names) <= 4:
+                subsets = chain.from_iterable(
+                    combinations(names, size) for size in range(1, len(names) + 1)
+                )
+                places = (self._exactly.get((rule, frozenset(each))) for each in subsets)
+                found += [index for index in places if index is not None]
+            else:
+                found += [
+                    index
+                    for name in names
+                    for index, about in self._about.get((rule, name), ())
+                    if about <= names
+                ]
+        return min(found, default=None)
 
 
 def _finding(verdict: Verdict) -> Finding:

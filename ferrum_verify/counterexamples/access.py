@@ -31,7 +31,7 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
     mode, value = wire["other"]["mode"], wire.get("value")
     if not 0 <= start < end or mode not in ("read", "write"):
         return False
-    nodes = {node["id"]: node for node in document.nodes}
+    nodes = document.by_name
 
     def touches(name: str, wanted: str, of: str | None = None) -> bool:
         return any(
@@ -46,7 +46,7 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
         return False
     if times[other][0] <= at:
         return True
-    producers = {name for name, node in nodes.items() if _writes_value(node, value)}
+    producers = document.producers.get(value, set()) if isinstance(value, str) else set()
     return mode == "read" and value is not None and _is_lost(times, writer, other, producers)
 
 
@@ -111,10 +111,3 @@ def _reach(
                 // int(axis["canonical_extent"])
             )
     return length
-
-
-def _writes_value(node: Mapping[str, Any], value: str | None) -> bool:
-    return any(
-        binding["value_id"] == value and binding["role"] == "output"
-        for binding in node.get("values", [])
-    )

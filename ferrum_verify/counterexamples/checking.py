@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
     from ferrum_verify.counterexamples import Counterexample, Execution
 
+_NOT_EVALUATED = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+
 
 def check_counterexample(
     document: Any,
@@ -33,21 +42,33 @@ def check_counterexample(
     ``document`` is parsed JSON of a plan, fragment, problem, catalog or bundle, and for a change
     of catalog ``{"base", "head"}``, each a catalog or a bundle; separate documents make a bundle
     of ``plan``, ``catalog``, ``program`` and ``policy``, and a comparison may hold the ``plan``
-    that is judged and the one ``rebuilt`` on HEAD. The counterexample is one of a finding, or
-    its JSON; a ``schedule`` or an ``access`` is one of ``execution``'s runs. False, never an
-    exception, for anything that does not hold or cannot be evaluated, and for JSON that is not of
-    the form that the report format fixes: a byte of 0.5, a count of True, an unknown member.
+    that is judged and the one ``rebuilt`` on HEAD. It may be what ``parts_of`` made of it. The
+    counterexample is one of a finding, or its JSON; a ``schedule`` or an ``access`` is one of
+    ``execution``'s runs. False, never an exception, for anything that does not hold or cannot be
+    evaluated, and for JSON that is not of the form that the report format fixes: a byte of 0.5,
+    a count of True, an unknown member.
     """
     try:
         wire = counterexample if isinstance(counterexample, dict) else counterexample.to_wire()
         if execution not in ("in-order", "fenced", "concurrent") or not is_well_formed(wire):
             return False
+        parts = document if isinstance(document, Document) else Document(document)
         if wire["kind"] in _OF_RUNS:
-            return _OF_RUNS[wire["kind"]](Document(document), wire, execution)
-        check = _CHECKS[wire["kind"]]
-        return check(Document(document), wire)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
+            return _OF_RUNS[wire["kind"]](parts, wire, execution)
+        return _CHECKS[wire["kind"]](parts, wire)
+    except _NOT_EVALUATED:
         return False
+
+
+def parts_of(document: Any) -> Any:
+    """The document taken apart once, for ``check_counterexample`` of many; as it is, if it cannot.
+
+    What its counterexamples have in common, such as who uses a resource, is then looked up once.
+    """
+    try:
+        return Document(document)
+    except _NOT_EVALUATED:
+        return document
 
 
 def _check_overlap(document: Document, wire: dict[str, Any]) -> bool:

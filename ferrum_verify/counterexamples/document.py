@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WORKSPACES = ("scratch_resource", "binding_resource", "persistent_resource")
 
 
 class Document:
@@ -38,6 +44,127 @@ class Document:
         catalog: dict[str, Any] = holder.get("catalog", holder)
         return catalog
 
+    @cached_property
+    def users(self) -> dict[str, list[str]]:
+        """For each resource the nodes that list or bind it, in plan order."""
+        users: dict[str, list[str]] = {}
+        for node in self.nodes:
+            for resource in _used_by(node):
+                users.setdefault(resource, []).append(node["id"])
+        return users
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The nodes' ids in plan order."""
+        return [node["id"] for node in self.nodes]
+
+    @cached_property
+    def dependencies(self) -> dict[str, list[str]]:
+        """For each node the ids of those that it waits for."""
+        return {node["id"]: node["dependencies"] for node in self.nodes}
+
+    @cached_property
+    def by_name(self) -> dict[str, dict[str, Any]]:
+        """The nodes by their ids."""
+        return {node["id"]: node for node in self.nodes}
+
+    @cached_property
+    def producers(self) -> dict[str, set[str]]:
+        """For each value the nodes that have it as an output."""
+        producers: dict[str, set[str]] = {}
+        for name, node in self.by_name.items():
+            for binding in node.get("values", []):
+                if binding["role"] == "output":
+                    producers.setdefault(binding["value_id"], set()).add(name)
+        return producers
+
+    @cached_property
+    def bindings(self) -> set[tuple[str, str, int, int]]:
+        """The values that nodes bind, each with a resource, and its first byte and end there."""
+        return {
+            (
+                binding["value_id"],
+                part["resource_id"],
+                part["offset_bytes"],
+                part["offset_bytes"] + part["length_bytes"],
+            )
+            for node in self.nodes
+            for binding in node["values"]
+            for part in binding["storage"]["components"]
+        }
+
+    @cached_property
+    def bound_as(self) -> dict[str, list[dict[str, Any]]]:
+        """For each value its bindings, in plan order."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for node in self.nodes:
+            for binding in node["values"]:
+                found.setdefault(binding["value_id"], []).append(binding)
+        return found
+
+    @cached_property
+    def alias_classes(self) -> dict[str, str]:
+        """For each value with exact aliases one that stands for all that they connect it with."""
+        others: dict[str, set[str]] = {}
+        for node in self.nodes:
+            for alias in node["exact_aliases"]:
+                one, other = alias["output_value_id"], alias["input_value_id"]
+                others.setdefault(one, set()).add(other)
+                others.setdefault(other, set()).add(one)
+        classes: dict[str, str] = {}
+        for value in others:
+            waiting = [value]
+            while waiting:
+                one = waiting.pop()
+                if one not in classes:
+                    classes[one] = value
+                    waiting += others[one]
+        return classes
+
+    @cached_property
+    def slots_of(self) -> dict[str, set[tuple[int, int]]]:
+        """For each resource the slots that it is a member of, by pool and place."""
+        slots: dict[str, set[tuple[int, int]]] = {}
+        for index, pool in enumerate(self.memory.get("dynamic_pools", ())):
+            for place, slot in enumerate(pool["step_resource_slots"]):
+                for resource in slot["resource_ids"]:
+                    slots.setdefault(resource, set()).add((index, place))
+        return slots
+
+    @cached_property
+    def rows_in_turn(self) -> dict[str, dict[int, set[int]]]:
+        """For each resource its rows in each pool whose rows reuse one extent."""
+        rows: dict[str, dict[int, set[int]]] = {}
+        for pool, place, row in self._rows_in_turn():
+            for resource in row["resource_ids"]:
+                rows.setdefault(resource, {}).setdefault(pool, set()).add(place)
+        return rows
+
+    @cached_property
+    def nodes_in_turn(self) -> dict[tuple[str, str], set[int]]:
+        """For each node and resource the pools that have a row of them and reuse one extent."""
+        pools: dict[tuple[str, str], set[int]] = {}
+        for pool, _, row in self._rows_in_turn():
+            for resource in row["resource_ids"]:
+                pools.setdefault((row["node_id"], resource), set()).add(pool)
+        return pools
+
+    def _rows_in_turn(self) -> Iterator[tuple[int, int, dict[str, Any]]]:
+        for index, pool in enumerate(self.memory.get("dynamic_pools", ())):
+            if pool["invocation_liveness_mode"] == "total_order_reuse":
+                for place, row in enumerate(pool["invocation_liveness"]):
+                    yield index, place, row
+
     def rebuilt(self) -> Document:
         """Of a comparison: the plan as it was rebuilt on HEAD."""
         return Document(self.value.get("rebuilt", self.value["head"]))
+
+
+def _used_by(node: dict[str, Any]) -> set[str]:
+    used = {*node["resources"], *(node.get("reads") or ()), *(node.get("writes") or ())}
+    used |= {node.get(name) for name in _WORKSPACES} - {None}
+    for value in node.get("values", ()):
+        used |= {part["resource_id"] for part in value["storage"]["components"]}
+    for effect in node.get("state_effects", ()):
+        used |= set(effect["resource_ids"])
+    return used

@@ -31,8 +31,7 @@ def run_of(
         type(start) is int and type(end) is int and start < end for start, end in times.values()
     ):
         return None
-    names = [node["id"] for node in document.nodes]
-    dependencies = {node["id"]: node["dependencies"] for node in document.nodes}
+    names, dependencies = document.names, document.dependencies
     for name, (start, _) in times.items():
         for dependency in dependencies[name]:
             if dependency not in times or times[dependency][1] > start:

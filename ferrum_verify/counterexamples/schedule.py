@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.counterexamples.runs import run_of
-from ferrum_verify.counterexamples.uses import share_an_extent, users_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from ferrum_verify.counterexamples.document import Document
     from ferrum_verify.counterexamples.kinds import Execution
@@ -26,31 +24,40 @@ def check_schedule(document: Document, wire: Mapping[str, Any], execution: Execu
         return False
     sides = (wire["left"], wire["right"])
     if left == right:
-        return share_an_extent(document, *sides) and all(
+        return _share_an_extent(document, *sides) and all(
             times[side["node"]][0] <= at < times[side["node"]][1] for side in sides
         )
     for side in sides:
-        users = users_of(document, side["resource"])
+        users = document.users.get(side["resource"], [])
         if side["node"] not in users or any(user not in times for user in users):
             return False
         born = min(times[user][0] for user in users)
         dead = max(times[user][1] for user in users)
         if not born <= at < dead:
             return False
-    return any(
-        (left in one and right in other) or (left in other and right in one)
-        for one, other in _taking_turns(document)
-    )
+    return _take_turns(document, left, right)
 
 
-def _taking_turns(document: Document) -> Iterator[tuple[set[str], set[str]]]:
-    """Sets of resources, each of the one holding bytes that each of the other may hold too.
+def _take_turns(document: Document, left: str, right: str) -> bool:
+    """Whether two resources may hold the same bytes.
 
     The members of a slot take turns, and so do the rows of a pool that reuses one extent.
     """
-    for pool in document.memory.get("dynamic_pools", ()):
-        for slot in pool["step_resource_slots"]:
-            yield set(slot["resource_ids"]), set(slot["resource_ids"])
-        if pool["invocation_liveness_mode"] == "total_order_reuse":
-            rows = [set(row["resource_ids"]) for row in pool["invocation_liveness"]]
-            yield from itertools.combinations(rows, 2)
+    one, other = (document.slots_of.get(name, set()) for name in (left, right))
+    if not one.isdisjoint(other):
+        return True
+    rows, others = (document.rows_in_turn.get(name, {}) for name in (left, right))
+    return any(len(rows[pool] | others[pool]) > 1 for pool in rows.keys() & others.keys())
+
+
+def _share_an_extent(document: Document, left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
+    """Whether two nodes have rows of one pool that reuse its bytes, with these resources.
+
+    A workspace of one invocation lives while its node runs; what another node has of the same
+    name is another workspace.
+    """
+    pools, others = (
+        document.nodes_in_turn.get((side["node"], side["resource"]), set())
+        for side in (left, right)
+    )
+    return not pools.isdisjoint(others) and bool(left["node"] != right["node"])

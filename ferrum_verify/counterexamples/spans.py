@@ -70,7 +70,7 @@ def check_state_overlap(document: Document, wire: Json) -> bool:
     copies = [
         (copy, state)
         for state in document.value["program"]["states"]
-        if (copy := _copy(document, state, tokens)) is not None
+        if (copy := _copy(document, state, tokens)) is not None and copy in sides
     ]
     return any(
         one is not other
@@ -211,12 +211,7 @@ def _copy(document: Document, state: Json, tokens: int) -> tuple[str, int, int] 
 
 
 def _bindings(document: Document, state: Json) -> list[Json]:
-    return [
-        binding
-        for node in document.nodes
-        for binding in node["values"]
-        if binding["value_id"] == state["value_id"]
-    ]
+    return document.bound_as.get(state["value_id"], [])
 
 
 def _content(document: Document, state: Json) -> tuple[Any, Any]:

@@ -27,34 +27,20 @@ def check_value_overlap(document: Document, wire: Mapping[str, Any]) -> bool:
     return (
         all(start <= byte < end for start, end in ranges)
         and all(_is_bound(document, side) for side in (left, right))
-        and (ranges[0] != ranges[1] or right["value"] not in _aliases(document, left["value"]))
+        and (ranges[0] != ranges[1] or not _are_aliases(document, left["value"], right["value"]))
     )
 
 
 def _is_bound(document: Document, side: Mapping[str, Any]) -> bool:
-    return any(
-        binding["value_id"] == side["value"]
-        and part["resource_id"] == side["resource"]
-        and part["offset_bytes"] == side["start"]
-        and part["offset_bytes"] + part["length_bytes"] == side["end"]
-        for node in document.nodes
-        for binding in node["values"]
-        for part in binding["storage"]["components"]
-    )
+    return (
+        side["value"],
+        side["resource"],
+        side["start"],
+        side["end"],
+    ) in document.bindings
 
 
-def _aliases(document: Document, value: str) -> set[str]:
-    """The value and all that exact aliases connect it with, whichever nodes state them."""
-    pairs = [
-        (alias["output_value_id"], alias["input_value_id"])
-        for node in document.nodes
-        for alias in node["exact_aliases"]
-    ]
-    found: set[str] = set()
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting += [other for pair in pairs if one in pair for other in pair]
-    return found
+def _are_aliases(document: Document, one: str, other: str) -> bool:
+    """Whether exact aliases connect two values, whichever nodes state them."""
+    classes = document.alias_classes
+    return one in classes and classes[one] == classes.get(other)

@@ -5,6 +5,7 @@ is no number. Objects refuse unknown and missing fields.
 """
 
 import marshal
+from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -84,6 +85,17 @@ ELEMENT_BYTES: dict[str, int] = {
     "i32": 4,
     "f32": 4,
 }
+
+
+def element_count(dimensions: Iterable[int]) -> int:
+    """How many elements a shape has, and 2^64 where there are more than 64 bits count.
+
+    Whoever has so many is refused, and the product of a million dimensions takes minutes.
+    """
+    total = 1
+    for dimension in dimensions:
+        total = min(total * dimension, U64_MAX + 1)
+    return total
 
 
 class WireModel(BaseModel):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
@@ -18,6 +17,7 @@ from ferrum_verify.documents.primitives import (
     Variant,
     Version,
     WireModel,
+    element_count,
     variant_tag,
 )
 
@@ -93,7 +93,7 @@ class WeightComponent(WireModel):
     @property
     def elements(self) -> int:
         """The physical elements; of a block encoding, the blocks."""
-        return prod(self.physical_dimensions)
+        return element_count(self.physical_dimensions)
 
     @property
     def dense_type(self) -> str | None:
@@ -103,7 +103,7 @@ class WeightComponent(WireModel):
 
     @property
     def bytes(self) -> int:
-        """The bytes that are stored; may pass u64."""
+        """The bytes that are stored; more than u64 holds where they are more than that."""
         match self.encoding:
             case Dense(element_type=element) | DenseAffine(element_type=element):
                 return ELEMENT_BYTES[element] * self.elements

@@ -5,11 +5,11 @@ The rules are docs/format.md, «Weights»; each fault completes "weight X of nod
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.documents.primitives import U64_MAX, element_count
 from ferrum_verify.documents.weight import (
     AxisComponent,
     AxisReshapePermutation,
@@ -72,7 +72,7 @@ def layout_faults(weight: WeightBinding, shape: Shape, element_type: str) -> Ite
         yield f"its layout names {_list(unknown)}, which is none of its components"
     if unread := sorted(components.keys() - set(named)):
         yield f"its layout leaves out {_list(unread)}"
-    if twice := sorted({each for each in named if named.count(each) > 1}):
+    if twice := sorted(name for name, times in Counter(named).items() if times > 1):
         yield f"its layout names {_list(twice)} twice"
     astray = False
     for part in parts:
@@ -150,8 +150,8 @@ class _Tree:
     element_type: str
 
     def faults(self, layout: PhysicalLayout, shape: Shape) -> Iterator[str]:
-        if prod(shape) > U64_MAX:
-            yield f"its layout stands for {prod(shape):,} elements, more than 64 bits count"
+        if element_count(shape) > U64_MAX:
+            yield "its layout stands for more elements than 64 bits count"
             return
         match layout:
             case DenseLayout():
@@ -233,9 +233,9 @@ class _Tree:
             if any(o + e > d for o, e, d in zip(offsets, extents, shape, strict=True)):
                 yield f"part {index} of its layout reaches past {_shape(shape)}"
                 return
-        covered = sum(prod(part.extents) for part in parts)
-        if not parts or covered != prod(shape):
-            yield f"the parts of its layout have {covered:,} of {prod(shape):,} elements"
+        covered = sum(element_count(part.extents) for part in parts)
+        if not parts or covered != element_count(shape):
+            yield f"the parts of its layout have {covered:,} of {element_count(shape):,} elements"
         elif (pair := _overlapping(parts)) is not None:
             yield f"parts {pair[0]} and {pair[1]} of its layout overlap"
         for part in parts:
@@ -264,8 +264,8 @@ class _Tree:
         if isinstance(grouped, str):
             yield grouped
             return
-        needed = -(-encoding.bits_per_weight * prod(grouped) // 8)
-        if prod(layout.packed_dimensions) != needed:
+        needed = -(-encoding.bits_per_weight * element_count(grouped) // 8)
+        if element_count(layout.packed_dimensions) != needed:
             yield (
                 f"its codes take {needed:,} bytes, and its packed dimensions are "
                 f"{_shape(layout.packed_dimensions)}"
@@ -302,7 +302,7 @@ def _reshape_faults(layout: AxisReshapePermutation, shape: Shape) -> Iterator[st
             f"its layout permutes {layout.logical_offset:,} to {end:,} of an axis of "
             f"{shape[layout.axis]:,}"
         )
-    if len(reshape) < 2 or prod(reshape) != layout.extent:
+    if len(reshape) < 2 or element_count(reshape) != layout.extent:
         yield f"its layout splits {layout.extent:,} indices into {_shape(reshape)}"
     if sorted(order) != list(range(len(reshape))):
         yield f"{_shape(order)} is no order of the axes of {_shape(reshape)}"
@@ -350,7 +350,7 @@ def _grouped(shape: Shape, axis: int, size: int, padding: WeightPadding) -> Shap
     divides = shape[axis] % size == 0
     if isinstance(padding, PaddedTo):
         padded = _with(shape, axis, round_up(shape[axis], size))
-        if not divides and padding.padded_dimensions == padded and prod(padded) <= U64_MAX:
+        if not divides and padding.padded_dimensions == padded and element_count(padded) <= U64_MAX:
             return padded
         return (
             f"{_shape(padding.padded_dimensions)} is not {_shape(shape)} filled up to whole groups "

@@ -48,7 +48,7 @@ def _component_faults(weight: WeightBinding) -> Iterator[str]:
         if not component.physical_dimensions or not all(component.physical_dimensions):
             yield f"{name} has the dimensions {list(component.physical_dimensions)}"
         elif component.bytes > U64_MAX:
-            yield f"{name} takes {component.bytes:,} bytes, more than u64 holds"
+            yield f"{name} takes more bytes than u64 holds"
         yield from (f"{name} {fault}" for fault in _encoding_faults(component.encoding))
         yield from (f"{name} {fault}" for fault in _role_faults(component))
 

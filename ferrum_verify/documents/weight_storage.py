@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from ferrum_verify.documents.primitives import U64_MAX
+from ferrum_verify.documents.primitives import U64_MAX, element_count
 from ferrum_verify.documents.weight import PaddedTo, StridedStorage, TiledStorage
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ def stored_fault(storage: PhysicalStorage, physical: Shape, shape: Shape) -> str
     if isinstance(storage, TiledStorage):
         places = _grid(storage, shape)
         strides: Shape | None
-        strides, base = storage.tile_strides_in_elements, prod(storage.tile_shape)
+        strides, base = storage.tile_strides_in_elements, element_count(storage.tile_shape)
     else:
         places = _padded(shape, storage.padding)
         strides = storage.strides_in_elements if isinstance(storage, StridedStorage) else None
@@ -31,8 +30,8 @@ def stored_fault(storage: PhysicalStorage, physical: Shape, shape: Shape) -> str
     needed = strided_span(places, strides, base)
     if needed is None:
         return f"has strides at which elements of {list(shape)} lie on each other"
-    if prod(physical) != needed:
-        return f"has {prod(physical):,} elements, and its strides need {needed:,}"
+    if element_count(physical) != needed:
+        return f"has {element_count(physical):,} elements, and its strides need {needed:,}"
     return None
 
 
@@ -42,7 +41,7 @@ def _padded(shape: Shape, padding: WeightPadding) -> Shape | str:
         return shape
     padded = padding.padded_dimensions
     grows = len(padded) == len(shape) and all(p >= d for p, d in zip(padded, shape, strict=True))
-    if grows and padded != shape and prod(padded) <= U64_MAX:
+    if grows and padded != shape and element_count(padded) <= U64_MAX:
         return padded
     return f"is padded to {list(padded)}, which {list(shape)} does not grow to"
 

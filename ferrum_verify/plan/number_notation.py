@@ -8,28 +8,26 @@ them. Documents without floats, which is nearly all, are hashed once.
 
 from __future__ import annotations
 
-import json
+import re
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ferrum_verify.plan.canonical import fingerprint, ordered_fingerprint
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ferrum_verify.plan.canonical import canonical_bytes, ordered_bytes
 
 
 def differing_fingerprint(stated: str, value: Any) -> str | None:
     """The canonical fingerprint of ``value`` if it is not ``stated``, else None."""
-    computed = fingerprint(value)
-    if computed == stated or stated in _in_engine_notation(value, sort_keys=True):
-        return None
-    return computed
+    return _differing(stated, canonical_bytes(value))
 
 
 def differing_ordered_fingerprint(stated: str, value: Any) -> str | None:
     """The same for the fingerprint in the value's own key order."""
-    computed = ordered_fingerprint(value)
-    if computed == stated or stated in _in_engine_notation(value, sort_keys=False):
+    return _differing(stated, ordered_bytes(value))
+
+
+def _differing(stated: str, text: bytes) -> str | None:
+    computed = sha256(text).hexdigest()
+    if computed == stated or _in_engine_notation(text.decode()) == stated:
         return None
     return computed
 
@@ -64,38 +62,15 @@ def _decimal(number: float) -> tuple[str, str, int]:
     return (sign, digits, exponent) if digits else (sign, "0", 0)
 
 
-def _in_engine_notation(value: Any, *, sort_keys: bool) -> Iterator[str]:
-    if not _holds_float(value):
-        return
-    text = "".join(_pieces(value, sort_keys))
-    yield sha256(text.encode()).hexdigest()
+def _in_engine_notation(text: str) -> str:
+    """The fingerprint of JSON text with its floats in the engine's notation."""
+    return sha256(_TEXT_OR_FLOAT.sub(_respelled, text).encode()).hexdigest()
 
 
-def _holds_float(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(_holds_float(member) for member in value.values())
-    if isinstance(value, list):
-        return any(_holds_float(member) for member in value)
-    return isinstance(value, float)
+_TEXT = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_FLOAT = r"-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)"
+_TEXT_OR_FLOAT = re.compile(f"{_TEXT}|{_FLOAT}")
 
 
-def _pieces(value: Any, sort_keys: bool) -> Iterator[str]:
-    match value:
-        case dict():
-            separator = "{"
-            for key in sorted(value) if sort_keys else value:
-                yield f"{separator}{json.dumps(key, ensure_ascii=False)}:"
-                yield from _pieces(value[key], sort_keys)
-                separator = ","
-            yield "}" if value else "{}"
-        case list():
-            separator = "["
-            for member in value:
-                yield separator
-                yield from _pieces(member, sort_keys)
-                separator = ","
-            yield "]" if value else "[]"
-        case float():
-            yield engine_float(value)
-        case _:
-            yield json.dumps(value, ensure_ascii=False)
+def _respelled(found: re.Match[str]) -> str:
+    return found[0] if found[0][0] == '"' else engine_float(float(found[0]))

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.documents.fragment_node import FragmentNode
+    from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.plan.order import HappensBefore
 
 EXECUTIONS: tuple[Execution, ...] = ("in-order", "fenced", "concurrent")
 
 
 MOST_PAIRS = 20_000
-"""Unsafe pairs of one slot that are named, in each model; of more, the rest are only counted.
+"""Unsafe pairs of one slot that are named, in each model; of the rest it is only said that
+there are more.
 
 A slot of ten thousand members that all clash has fifty million of them.
 """
@@ -34,37 +37,33 @@ class SlotSafety:
     """Whether the members of a slot are ever live together, under each execution model.
 
     ``unsafe`` has the pairs that are, for each model: the member with the earlier first user
-    first, ties by id. ``counts`` says how many there are, more than are named in a slot of very
-    many.
+    first, ties by id. ``unnamed`` are the models that have more than are named.
     """
 
     unsafe: dict[Execution, tuple[tuple[str, str], ...]]
-    counts: dict[Execution, int]
+    unnamed: tuple[Execution, ...] = ()
 
     def safe(self, execution: Execution) -> bool:
         """Whether no two members are ever live together."""
-        return not self.counts[execution]
-
-    @property
-    def named_in_full(self) -> bool:
-        """Whether every unsafe pair is named."""
-        return all(len(pairs) == self.counts[model] for model, pairs in self.unsafe.items())
+        return not self.unsafe[execution]
 
 
 class _Pairs:
-    """Unsafe pairs under one model: named up to a limit, counted beyond."""
+    """Unsafe pairs under one model, named up to a limit."""
 
     def __init__(self) -> None:
         self.named: list[tuple[str, str]] = []
-        self.count = 0
+        self.has_more = False
 
     def add(self, missing: int, members_at: dict[int, list[int]], names: list[str]) -> None:
         """The newest member clashes with all whose users or ends are missing before it."""
+        room = MOST_PAIRS - len(self.named)
+        if not room:
+            self.has_more = True
+            return
         others = {other for user in bits_of(missing) for other in members_at[user]}
-        self.count += len(others)
-        if len(self.named) < MOST_PAIRS:
-            room = MOST_PAIRS - len(self.named)
-            self.named += [(names[other], names[-1]) for other in sorted(others)[:room]]
+        self.named += [(names[other], names[-1]) for other in sorted(others)[:room]]
+        self.has_more = len(others) > room
 
 
 def slot_safety(resources: Sequence[str], order: HappensBefore) -> SlotSafety | None:
@@ -113,7 +112,7 @@ def slot_safety(resources: Sequence[str], order: HappensBefore) -> SlotSafety | 
     }
     return SlotSafety(
         {model: tuple(pairs.named) for model, pairs in found.items()},
-        {model: pairs.count for model, pairs in found.items()},
+        tuple(model for model, pairs in found.items() if pairs.has_more),
     )
 
 
@@ -123,25 +122,25 @@ def explain_clash(left: str, right: str, order: HappensBefore, execution: Execut
     The pair must be unsafe under the execution model, ``left`` with the earlier first user.
     """
     lefts, rights = order.users[left], order.users[right]
-    names = [node.id for node in order.nodes]
+    nodes = order.nodes
     clause = (
-        f"`{left}` ({_life(lefts, names)}) and `{right}` ({_life(rights, names)}), which are live "
+        f"`{left}` ({_life(lefts, nodes)}) and `{right}` ({_life(rights, nodes)}), which are live "
         "together: "
     )
     if lefts[-1] >= rights[0]:
         shared = set(lefts) & set(rights)
         if shared:
-            return f"{clause}`{names[min(shared)]}` uses both"
-        return f"{clause}`{names[rights[0]]}` runs before `{names[lefts[-1]]}` in plan order"
+            return f"{clause}`{nodes[min(shared)].id}` uses both"
+        return f"{clause}`{nodes[rights[0]].id}` runs before `{nodes[lefts[-1]].id}` in plan order"
     if execution == "fenced":
         user, other = lefts[-1], rights[0]
     else:
         user, other = next(
             (user, other) for other in rights for user in lefts if not order.precedes(user, other)
         )
-    return f"{clause}`{names[other]}` need not wait for `{names[user]}`"
+    return f"{clause}`{nodes[other].id}` need not wait for `{nodes[user].id}`"
 
 
-def _life(users: list[int], names: list[str]) -> str:
-    first, last = names[users[0]], names[users[-1]]
+def _life(users: list[int], nodes: Sequence[FragmentNode | PlanNode]) -> str:
+    first, last = nodes[users[0]].id, nodes[users[-1]].id
     return f"used by `{first}`" if first == last else f"used from `{first}` to `{last}`"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ferrum_verify.counterexamples import AccessCounterexample, ScheduleCounterexample
 from ferrum_verify.prove.obligation import Obligation, Outcome, Refuted, Undecided
 from ferrum_verify.prove.solving import Session
 
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.limits import Limits
     from ferrum_verify.prove.obligation import Claims
+
+
+MOST_NODES = 500_000
+"""Nodes that the counterexamples of one document list in all; of more, none would be looked at.
+
+A refuted claim beyond is counted, and checked as the others are.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,15 @@ class Proof:
     interrupted: bool = False
     expired: bool = False
     formulas: int = 0
+    _nodes: int = 0
+
+    def kept(self, found: Counterexample | None) -> Counterexample | None:
+        """The counterexample, while those that are kept list no more than ``MOST_NODES``."""
+        if isinstance(found, ScheduleCounterexample | AccessCounterexample):
+            self._nodes += len(found.nodes)
+            if self._nodes > MOST_NODES:
+                return None
+        return found
 
     @property
     def claims(self) -> Iterator[Verdict]:
@@ -66,6 +83,8 @@ def prove(
     try:
         for source in sources:
             _discharge(source, session, proof, accepts, observe)
+            if proof.expired:
+                break
     except KeyboardInterrupt:
         proof.interrupted = True
     proof.formulas = session.formulas
@@ -93,7 +112,7 @@ def _discharge(
                         "refuses its counterexample; please report this plan"
                     )
                     found = None
-            proof.verdicts.append(Verdict(obligation, outcome, found))
+            proof.verdicts.append(Verdict(session.shared(obligation), outcome, proof.kept(found)))
             if session.expired:
                 # What is left of the source would be undecided too, claim by claim.
                 proof.expired = True

@@ -27,7 +27,7 @@ from ferrum_verify.rules import slot as rules
 from ferrum_verify.rules import slot_members
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping
 
     from ferrum_verify.counterexamples import Counterexample, Execution
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, StepSlot
@@ -190,29 +190,31 @@ def retained_claims(
     """
     for resource in slot.resource_ids:
         if resource in retained:
-            others = tuple(other for other in slot.resource_ids if other != resource)
-            yield _alone(resource, others, name, at, descriptors)
+            yield _alone(resource, slot, name, at, descriptors)
 
 
 def _alone(
     resource: str,
-    others: tuple[str, ...],
+    slot: StepSlot,
     name: str,
     at: str,
     descriptors: Mapping[str, DynamicDescriptor],
 ) -> Obligation:
+    def others() -> Iterator[str]:
+        return (other for other in slot.resource_ids if other != resource)
+
     return Obligation(
         id=f"{at}: retained {resource}",
         claim=f"`{resource}`, which is read after the terminal fence, shares {name} with nothing.",
         names=(resource,),
         rule=slot_members.RETAINED_SHARED,
         location=at,
-        formula=formula(outlives_none, bool(others)),
+        formula=formula(outlives_none, any(True for _ in others())),
         message=lambda _: (
             f"{name} gives the bytes of `{resource}`, which is read after the terminal fence, "
-            f"also to `{others[0]}`"
+            f"also to `{next(others())}`"
         ),
-        witness=lambda _: _same_bytes(resource, others, descriptors),
+        witness=lambda _: _same_bytes(resource, others(), descriptors),
     )
 
 
@@ -224,15 +226,17 @@ def outlives_none(shared: bool) -> Statement:
 
 
 def _same_bytes(
-    resource: str, others: Sequence[str], descriptors: Mapping[str, DynamicDescriptor]
+    resource: str, others: Iterable[str], descriptors: Mapping[str, DynamicDescriptor]
 ) -> Counterexample | None:
     """The bytes of a resource and of the first other member that has a size."""
-    ranges = []
-    for name in (resource, *others):
-        try:
-            ranges.append(ByteRange(name, 0, request_bytes(descriptors[name], UNIT)))
-        except (KeyError, SizeError):
-            continue
-    if len(ranges) < 2 or ranges[0].resource != resource:
+    own = _bytes_of(resource, descriptors)
+    sized = (found for other in others if (found := _bytes_of(other, descriptors)) is not None)
+    met = next(sized, None)
+    return None if own is None or met is None else OverlapCounterexample(UNIT, own, met, 0)
+
+
+def _bytes_of(name: str, descriptors: Mapping[str, DynamicDescriptor]) -> ByteRange | None:
+    try:
+        return ByteRange(name, 0, request_bytes(descriptors[name], UNIT))
+    except (KeyError, SizeError):
         return None
-    return OverlapCounterexample(UNIT, ranges[0], ranges[1], 0)

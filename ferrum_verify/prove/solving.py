@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING
 
 import z3
 
-from ferrum_verify.limits import Limits
+from ferrum_verify.limits import MOST_NUMBERS, Limits
 from ferrum_verify.prove.obligation import Outcome, Proved, Refuted, Undecided, Vacuous
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ferrum_verify.prove.obligation import Formula, Obligation, Statement
 
@@ -29,7 +29,7 @@ class Session:
 
     limits: Limits = field(default_factory=Limits)
     formulas: int = 0
-    _decided: dict[Formula, Outcome] = field(default_factory=dict)
+    _decided: dict[Formula, tuple[Formula, Outcome]] = field(default_factory=dict)
     _solvers: dict[str, z3.Solver] = field(default_factory=dict)
     _deadline: float = field(init=False)
 
@@ -40,12 +40,15 @@ class Session:
 
     def decide(self, obligation: Obligation) -> Outcome:
         """Whether the claim holds."""
-        outcome = self._decided.get(obligation.formula)
-        if outcome is None:
-            outcome = self._ask(obligation.formula)
+        asked = obligation.formula
+        if asked not in self._decided:
             # What a deadline left open may be decided in another run, but not in this one.
-            self._decided[obligation.formula] = outcome
-        return outcome
+            self._decided[asked] = asked, self._ask(asked)
+        return self._decided[asked][1]
+
+    def shared(self, obligation: Obligation) -> Obligation:
+        """The obligation, decided before, with the one formula that all equal ones are kept as."""
+        return replace(obligation, formula=self._decided[obligation.formula][0])
 
     @property
     def expired(self) -> bool:
@@ -57,6 +60,12 @@ class Session:
             return Undecided(
                 f"the document's limit of {self.limits.document_seconds:g} s was used up; raise "
                 "it with --proof-limit"
+            )
+        numbers = numbers_in(formula.arguments)
+        if numbers > MOST_NUMBERS:
+            return Undecided(
+                f"the claim speaks of {numbers:,} numbers of the plan, more than the "
+                f"{MOST_NUMBERS:,} that one formula may"
             )
         self.formulas += 1
         try:
@@ -134,6 +143,21 @@ class Session:
                 return gave_up
             values.append(value)
         return Refuted(tuple(values))
+
+
+def numbers_in(arguments: Iterable[object]) -> int:
+    """How many numbers there are in what formulas are made of: tuples, sets and records."""
+    count = 0
+    waiting: list[object] = [*arguments]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, tuple | frozenset):
+            waiting.extend(value)
+        elif is_dataclass(value) and not isinstance(value, type):
+            waiting.extend(getattr(value, each.name) for each in fields(value))
+        else:
+            count += 1
+    return count
 
 
 def _example_meets(statement: Statement) -> bool:

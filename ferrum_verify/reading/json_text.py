@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NoReturn
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ferrum_verify.findings import Finding, Rule, pointer
+from ferrum_verify.findings.capping import capped
 from ferrum_verify.findings.wording import LONG_NUMBER, quoted
 from ferrum_verify.reading.json_values import (
     LIMIT,
@@ -21,6 +23,9 @@ from ferrum_verify.reading.json_values import (
     admit,
     refuse,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAXIMUM_BUNDLE_BYTES = 4 * MAXIMUM_BYTES
 """Bytes of a bundle's JSON: its plan has ``MAXIMUM_BYTES`` at most, its sources the rest."""
@@ -134,7 +139,7 @@ def _decode(text: str) -> Any:
     except RecursionError:
         refuse(TOO_DEEP)
     if duplicates:
-        refuse(*_duplicate_findings(value, duplicates))
+        refuse(*capped(_duplicate_findings(value, duplicates)))
     return value
 
 
@@ -174,27 +179,24 @@ DUPLICATE_KEY = Rule(
 )
 
 
-def _duplicate_findings(root: Any, duplicates: list[tuple[dict[str, Any], str]]) -> list[Finding]:
+def _duplicate_findings(
+    root: Any, duplicates: list[tuple[dict[str, Any], str]]
+) -> Iterator[Finding]:
     # Objects under the dropped one of two equal keys cannot be reached: the outer fault stands
     # for them. Dropped objects may share an address with nothing, they are still referenced.
-    wanted: dict[int, list[str]] = {}
+    wanted: dict[int, Counter[str]] = {}
     for mapping, key in duplicates:
-        wanted.setdefault(id(mapping), []).append(key)
-    findings = []
+        wanted.setdefault(id(mapping), Counter())[key] += 1
     stack: list[tuple[str, Any]] = [("", root)]
     while stack:
         place, value = stack.pop()
         if isinstance(value, dict):
             if id(value) in wanted:
-                for key in dict.fromkeys(wanted[id(value)]):
-                    count = wanted[id(value)].count(key) + 1
-                    findings.append(
-                        DUPLICATE_KEY.finding(
-                            f"The key {quoted(key)} stands {count} times in one object.",
-                            pointer(place, key),
-                        )
+                for key, more in wanted[id(value)].items():
+                    yield DUPLICATE_KEY.finding(
+                        f"The key {quoted(key)} stands {more + 1} times in one object.",
+                        pointer(place, key),
                     )
             stack.extend((pointer(place, key), member) for key, member in value.items())
         elif isinstance(value, list):
             stack.extend((pointer(place, index), member) for index, member in enumerate(value))
-    return findings

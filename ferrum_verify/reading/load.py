@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 MAXIMUM_LINES = 100_000
 """Lines that are read of one ``.jsonl`` file."""
 
+MAXIMUM_FILE_BYTES = 4 * MAXIMUM_BUNDLE_BYTES
+"""Bytes that are read of one ``.jsonl`` file, decompressed: sixteen of the largest plans."""
+
 STANDARD_INPUT = "-"
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -152,14 +155,15 @@ def _documents_of_lines(
 ) -> Iterator[LoadedDocument]:
     number = first_line - 1
     found = first_line > 1
+    size = 0
     started = time.perf_counter()
     while line := stream.readline(MAXIMUM_BUNDLE_BYTES + 2):
         number += 1
+        size += len(line)
         here = f"{source}:{number}"
-        if number > MAXIMUM_LINES:
-            finding = LIMIT.finding(
-                f"The file has more than {MAXIMUM_LINES:,} lines; the rest is not read."
-            )
+        passed = _passed_limit(number, size)
+        if passed is not None:
+            finding = LIMIT.finding(f"The file has more than {passed}; the rest is not read.")
             yield LoadedDocument(source=here, findings=(finding,), path=path, line=number)
             return
         if line.strip():
@@ -171,6 +175,15 @@ def _documents_of_lines(
     if not found:
         finding = NOT_JSON.finding("The file holds no document.")
         yield LoadedDocument(source=source, findings=(finding,), path=path)
+
+
+def _passed_limit(lines: int, size: int) -> str | None:
+    """The limit of a file of lines that so many of them, with so many bytes, pass."""
+    if lines > MAXIMUM_LINES:
+        return f"{MAXIMUM_LINES:,} lines"
+    if size > MAXIMUM_FILE_BYTES:
+        return f"{MAXIMUM_FILE_BYTES:,} bytes of JSON ({MAXIMUM_FILE_BYTES // 2**20} MiB)"
+    return None
 
 
 def _documents_of_standard_input(stream: IO[bytes], source: str) -> Iterator[LoadedDocument]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.reusable import UniformDecode
@@ -134,6 +136,7 @@ def check_programs(
             f"{location}/programs",
         )
     keys = {_program_key(program) for program in programs}
+    covered = {class_id: _Covered(held) for class_id, held in capacities.items()}
     class_of: dict[tuple[int, tuple[int, ...]], str] = {}
     for index, program in enumerate(programs):
         here = f"{location}/programs/{index}"
@@ -149,15 +152,28 @@ def check_programs(
         yield from _check_shape(program, keys, here)
         shape = program.shape
         requests = shape.request_capacity if isinstance(shape, UniformDecode) else 1
-        if not any(
-            capacity.maximum_sequences >= requests
-            and capacity.maximum_tokens >= shape.token_capacity
-            for capacity in capacities.get(program.class_id, ())
-        ):
+        if not covered.get(program.class_id, _NOTHING).holds(requests, shape.token_capacity):
             yield PROGRAM_BUCKET.finding(
                 f"no bucket of class `{program.class_id}` covers {_describe(program)}", here
             )
 
+
+class _Covered:
+    """What the buckets of a class hold: by sequences, the most tokens of so many or more."""
+
+    def __init__(self, capacities: Sequence[Capacity]) -> None:
+        ascending = sorted((each.maximum_sequences, each.maximum_tokens) for each in capacities)
+        self._sequences = [sequences for sequences, _ in ascending]
+        tokens = accumulate((tokens for _, tokens in reversed(ascending)), max)
+        self._tokens = [*tokens][::-1]
+
+    def holds(self, sequences: int, tokens: int) -> bool:
+        """Whether some bucket has room for a batch."""
+        at = bisect_left(self._sequences, sequences)
+        return at < len(self._tokens) and self._tokens[at] >= tokens
+
+
+_NOTHING = _Covered(())
 
 PROGRAM_SHAPE = Rule(
     id="reusable.program-shape",

@@ -138,14 +138,14 @@ class Expected:
                 matched[pool.pool_id] = (index, pool)
             else:
                 strays.append((index, pool))
-        for index, pool in strays:
-            for group, members in self.groups.items():
-                if group in matched:
-                    continue
+        unclaimed: dict[tuple[str, ...], list[str]] = {}
+        for group, members in reversed(self.groups.items()):
+            if group not in matched:
                 ids = tuple(member.base_resource_id for member in members)
-                if ids == pool.resource_ids:
-                    matched[group] = (index, pool)
-                    break
+                unclaimed.setdefault(ids, []).append(group)
+        for index, pool in strays:
+            if alike := unclaimed.get(pool.resource_ids):
+                matched[alike.pop()] = (index, pool)
         return dict(sorted(matched.items()))
 
     @cached_property

@@ -24,6 +24,6 @@ def judged_places(facts: Expected) -> frozenset[str]:
     for (group, index), safety in facts.slot_safety.items():
         number, pool = facts.pools[group]
         members = pool.step_resource_slots[index].resource_ids
-        if safety.named_in_full and own[group].issuperset(members):
+        if not safety.unnamed and own[group].issuperset(members):
             places.add(f"{at}/{number}/step_resource_slots/{index}")
     return frozenset(places)

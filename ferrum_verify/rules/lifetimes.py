@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.plan.overwriting import Overwriting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ferrum_verify.documents.node import PlanNode, ValueBinding
+    from ferrum_verify.documents.node import PlanNode, StorageComponent, ValueBinding
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.rules.expected import Expected
@@ -65,7 +68,7 @@ def _carried(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Finding]:
         for binding in node.values
         if binding.role == "output"
     }
-    lent = _lent(facts, position)
+    lent = _Lent(facts, position)
     for index, node in enumerate(nodes):
         own = {binding.value_id for binding in node.values if binding.role == "output"}
         for place, binding in enumerate(node.values):
@@ -75,13 +78,13 @@ def _carried(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Finding]:
                 if _lifetime(facts, part.resource_id) != "invocation":
                     continue
                 writer = writers.get(binding.value_id, -1)
-                between = [user for user in lent.get(part.resource_id, ()) if writer < user < index]
+                holder = lent.latest(part.resource_id, writer, index)
                 whence = f"which `{nodes[writer].id}` left there" if writer >= 0 else "an input"
                 said = f"`{node.id}` reads `{binding.value_id}`, {whence}, from the invocation "
-                rule = CARRIED if between else MAY_BE_CARRIED
+                rule = MAY_BE_CARRIED if holder is None else CARRIED
                 end = (
-                    f"whose bytes `{nodes[between[-1]].id}` is given in between"
-                    if between
+                    f"whose bytes `{nodes[holder].id}` is given in between"
+                    if holder is not None
                     else "whose bytes may be anybody's between two nodes"
                 )
                 yield rule.finding(
@@ -91,18 +94,39 @@ def _carried(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Finding]:
                 )
 
 
-def _lent(facts: Expected, position: dict[str, int]) -> dict[str, list[int]]:
+class _Lent:
     """For each invocation resource whose extent is reused, the nodes that hold it without it."""
-    lent: dict[str, list[int]] = {}
-    for pool in facts.memory.dynamic_pools:
-        if pool.invocation_liveness_mode != "total_order_reuse":
-            continue
-        rows = [(position.get(row.node_id, -1), row) for row in pool.invocation_liveness]
-        for resource in {name for _, row in rows for name in row.resource_ids}:
-            lent[resource] = sorted(
-                index for index, row in rows if resource not in row.resource_ids
-            )
-    return lent
+
+    def __init__(self, facts: Expected, position: dict[str, int]) -> None:
+        # Per resource the nodes of its pool's rows, ascending, and of a stretch of them that all
+        # have the resource in each of their rows the place before it.
+        self._of: dict[str, tuple[list[int], dict[int, int]]] = {}
+        for pool in facts.memory.dynamic_pools:
+            if pool.invocation_liveness_mode != "total_order_reuse":
+                continue
+            rows: Counter[int] = Counter()
+            having: dict[str, Counter[int]] = {}
+            for row in pool.invocation_liveness:
+                node = position.get(row.node_id, -1)
+                rows[node] += 1
+                for name in set(row.resource_ids):
+                    having.setdefault(name, Counter())[node] += 1
+            nodes = sorted(rows)
+            place = {node: at for at, node in enumerate(nodes)}
+            for name, own in having.items():
+                before: dict[int, int] = {}
+                for node in sorted(own):
+                    if own[node] == rows[node]:
+                        at = place[node]
+                        before[at] = before.get(at - 1, at - 1)
+                self._of[name] = nodes, before
+
+    def latest(self, resource: str, after: int, until: int) -> int | None:
+        """The last node between two that is given the resource's bytes; None without one."""
+        nodes, before = self._of.get(resource, ([], {}))
+        at = bisect_left(nodes, until) - 1
+        at = before.get(at, at)
+        return nodes[at] if at >= 0 and nodes[at] > after else None
 
 
 def _used_twice(facts: Expected, order: HappensBefore) -> Iterator[Finding]:
@@ -138,6 +162,7 @@ BETWEEN_STEPS = Rule(
 
 def _kept_between_steps(facts: Expected, nodes: Iterable[PlanNode]) -> Iterator[Finding]:
     program = facts.subject.program
+    outputs = frozenset(() if program is None else program.outputs)
     read = {b.value_id for node in nodes for b in node.values if b.role == "input"}
     for index, node in enumerate(nodes):
         for position, binding in enumerate(node.values):
@@ -145,9 +170,7 @@ def _kept_between_steps(facts: Expected, nodes: Iterable[PlanNode]) -> Iterator[
                 continue
             # Without the program, what nobody in the plan reads may well be an output.
             wanted = (
-                binding.value_id in program.outputs
-                if program is not None
-                else binding.value_id not in read
+                binding.value_id in outputs if program is not None else binding.value_id not in read
             )
             resource = (
                 binding.storage.components[0].resource_id if binding.storage.components else ""
@@ -179,32 +202,62 @@ def _given_away(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Findin
     program, order = facts.subject.program, facts.order
     if program is None or order is None:
         return
-    sharers = _sharers(facts)
+    outputs, retained = frozenset(program.outputs), facts.subject.retained
+    lost = [
+        (index, position, binding)
+        for index, node in enumerate(nodes)
+        for position, binding in enumerate(node.values)
+        if binding.role == "output"
+        and binding.value_id in outputs
+        and retained.isdisjoint(part.resource_id for part in binding.storage.components)
+    ]
+    sharers = _sharers(facts, order)
+    overwriters = _overwriters(nodes, [(index, binding) for index, _, binding in lost])
+    for (index, position, binding), overwriter in zip(lost, overwriters, strict=True):
+        takers = [] if overwriter is None else [overwriter]
+        for part in binding.storage.components:
+            if part.resource_id in sharers:
+                takers += sharers[part.resource_id].taker(part.resource_id, index)
+        if takers:
+            taker = min(takers, key=lambda user: (user < index, user))
+            when = "" if taker > index else " in the next step"
+            yield GIVEN_AWAY.finding(
+                f"`{binding.value_id}`, an output of the program, is not retained, and "
+                f"`{nodes[taker].id}` is given its bytes{when} after `{nodes[index].id}` has "
+                "written it: it must be read before",
+                pointer(facts.subject.places.nodes, index, "values", position),
+                about=(binding.value_id,),
+            )
+
+
+def _overwriters(
+    nodes: tuple[PlanNode, ...], kept: list[tuple[int, ValueBinding]]
+) -> list[int | None]:
+    """For each binding of a node the first later one that writes another value over it."""
+    wanted = {part.resource_id for _, binding in kept for part in binding.storage.components}
+    values: dict[str, int] = {}
+    writes: list[tuple[int, int, StorageComponent]] = []
+    edges: dict[str, list[int]] = {resource: [] for resource in wanted}
     for index, node in enumerate(nodes):
-        for position, binding in enumerate(node.values):
-            if binding.role != "output" or binding.value_id not in program.outputs:
-                continue
-            parts = binding.storage.components
-            if any(part.resource_id in facts.subject.retained for part in parts):
-                continue
-            takers = [
-                user
-                for part in parts
-                for member in sharers.get(part.resource_id, frozenset())
-                for user in order.users.get(member, [])
-                if user != index
-            ]
-            takers += _overwriters(binding, nodes[index + 1 :], index + 1)
-            if takers:
-                taker = min(takers, key=lambda user: (user < index, user))
-                when = "" if taker > index else " in the next step"
-                yield GIVEN_AWAY.finding(
-                    f"`{binding.value_id}`, an output of the program, is not retained, and "
-                    f"`{nodes[taker].id}` is given its bytes{when} after `{node.id}` has written "
-                    "it: it must be read before",
-                    pointer(facts.subject.places.nodes, index, "values", position),
-                    about=(binding.value_id,),
-                )
+        for binding in node.values:
+            value = values.setdefault(binding.value_id, len(values))
+            for part in binding.storage.components:
+                if part.resource_id in wanted:
+                    edges[part.resource_id] += _range(part)
+                    if binding.writes:
+                        writes.append((index, value, part))
+    over = {resource: Overwriting(each) for resource, each in edges.items()}
+    found: list[int | None] = []
+    for index, binding in reversed(kept):
+        while writes and writes[-1][0] > index:
+            position, value, part = writes.pop()
+            over[part.resource_id].add(*_range(part), position, value)
+        firsts = (
+            over[part.resource_id].first(*_range(part), values[binding.value_id])
+            for part in binding.storage.components
+        )
+        found.append(min((each[0] for each in firsts if each is not None), default=None))
+    return found[::-1]
 
 
 INPUT_LOST = Rule(
@@ -224,17 +277,16 @@ def _inputs_lost(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Findi
     users = {} if facts.order is None else facts.order.users
     for (group, index), safety in facts.slot_safety.items():
         place, pool = facts.pools[group]
-        members = pool.step_resource_slots[index].resource_ids
+        members = [name for name in pool.step_resource_slots[index].resource_ids if users.get(name)]
+        by_end = sorted(members, key=lambda name: users[name][-1])
         live_together = safety.unsafe[facts.execution]
         for resource in (name for name in members if name in inputs):
-            earlier = [
-                name
-                for name in members
-                if users.get(name, [len(nodes)])[-1] < users[resource][0]
-                and (name, resource) not in live_together
-            ]
-            if earlier:
-                taker = nodes[users[min(earlier, key=lambda name: users[name][0])][0]].id
+            ended = bisect_left(by_end, users[resource][0], key=lambda name: users[name][-1])
+            earlier = next(
+                (name for name in by_end[:ended] if (name, resource) not in live_together), None
+            )
+            if earlier is not None:
+                taker = nodes[users[earlier][0]].id
                 yield INPUT_LOST.finding(
                     f"`{inputs[resource]}`, which no node writes, stands in `{resource}` from the "
                     f"start, and `{taker}` is given its bytes before "
@@ -257,34 +309,47 @@ def _inputs(nodes: tuple[PlanNode, ...]) -> dict[str, str]:
     }
 
 
-def _overwriters(binding: ValueBinding, nodes: Iterable[PlanNode], start: int) -> Iterator[int]:
-    for index, node in enumerate(nodes, start=start):
-        for other in node.values:
-            if other.writes and other.value_id != binding.value_id and overlap(binding, other):
-                yield index
+def _range(part: StorageComponent) -> tuple[int, int]:
+    return part.offset_bytes, part.offset_bytes + part.length_bytes
 
 
-def _sharers(facts: Expected) -> dict[str, frozenset[str]]:
-    """For each member of a slot the others that share its bytes."""
-    return {
-        member: frozenset(slot.resource_ids) - {member}
-        for pool in facts.memory.dynamic_pools
-        for slot in pool.step_resource_slots
-        for member in slot.resource_ids
-    }
+class _Slot:
+    """The nodes that use the members of one slot, to be asked who is given its bytes next."""
+
+    def __init__(self, members: Iterable[str], order: HappensBefore) -> None:
+        self._uses = sorted(
+            (user, member) for member in set(members) for user in order.users.get(member, ())
+        )
+        self._other = [len(self._uses)] * len(self._uses)
+        """Behind each use the first one of another member."""
+        for at in reversed(range(len(self._uses) - 1)):
+            same = self._uses[at][1] == self._uses[at + 1][1]
+            self._other[at] = self._other[at + 1] if same else at + 1
+
+    def taker(self, member: str, index: int) -> list[int]:
+        """The first node after ``index`` that uses another member, else the first before it."""
+        after = self._first(bisect_left(self._uses, (index + 1,)), member)
+        if after is not None:
+            return [after]
+        before = self._first(0, member)
+        return [before] if before is not None and before < index else []
+
+    def _first(self, at: int, member: str) -> int | None:
+        if at < len(self._uses) and self._uses[at][1] == member:
+            at = self._other[at]
+        return self._uses[at][0] if at < len(self._uses) else None
+
+
+def _sharers(facts: Expected, order: HappensBefore) -> dict[str, _Slot]:
+    """For each member of a slot of several the uses of the slot."""
+    sharers: dict[str, _Slot] = {}
+    for pool in facts.memory.dynamic_pools:
+        for slot in pool.step_resource_slots:
+            uses = _Slot(slot.resource_ids, order)
+            sharers |= dict.fromkeys(slot.resource_ids, uses)
+    return sharers
 
 
 def _lifetime(facts: Expected, resource: str) -> str | None:
     row = facts.descriptors.get(resource)
     return None if row is None else row.lifetime
-
-
-def overlap(left: ValueBinding, right: ValueBinding) -> bool:
-    """Whether two values have a byte in common."""
-    return any(
-        one.resource_id == other.resource_id
-        and one.offset_bytes < other.offset_bytes + other.length_bytes
-        and other.offset_bytes < one.offset_bytes + one.length_bytes
-        for one in left.storage.components
-        for other in right.storage.components
-    )

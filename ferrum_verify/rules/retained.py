@@ -5,17 +5,16 @@ That their resources can be kept that long is judged with the Step slots.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import replace
-from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.findings.wording import marked
+from ferrum_verify.plan.overwriting import Overwriting
 from ferrum_verify.rules.ascending import first_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ferrum_verify.documents.execution_plan import RetainedCompletionValue
     from ferrum_verify.documents.node import PlanNode, ValueBinding
@@ -32,38 +31,6 @@ _LOGITS = {
     "logical_offset_bytes": 0,
     "tensor": {"dimensions": [1, 32], "element_type": "f32", "layout": "contiguous"},
 }
-
-
-class _Write(NamedTuple):
-    """A range of bytes that a binding writes, and the position of its node in plan order."""
-
-    start: int
-    end: int
-    position: int
-    node: PlanNode
-    binding: ValueBinding
-
-
-class _Writes:
-    """All writes to one resource, ascending by start, to be searched by range."""
-
-    def __init__(self, writes: list[_Write]) -> None:
-        self._writes = sorted(writes, key=lambda each: each[:3])
-        self._reach = list(accumulate((each.end for each in self._writes), max))
-
-    def destroying(self, position: int, binding: ValueBinding) -> Iterator[_Write]:
-        """The writes into the first component of ``binding`` beside or after its own."""
-        component = binding.storage.components[0]
-        start = component.offset_bytes
-        end = start + component.length_bytes
-        index = bisect_left(self._writes, end, key=lambda each: each.start) - 1
-        while index >= 0 and self._reach[index] > start:
-            write = self._writes[index]
-            later = write.position > position
-            beside = write.position == position and write.binding is not binding
-            if write.end > start and (later or beside):
-                yield write
-            index -= 1
 
 
 ORDER = Rule(
@@ -85,40 +52,6 @@ DIFFERS = Rule(
     example=Example("bundle", {f"{_RETAINED}/0/logical_offset_bytes": 4}),
 )
 
-
-def check(subject: Subject) -> Iterator[Finding]:
-    """Findings of all rules of retained completion values."""
-    header, nodes = subject.header, subject.plan_nodes
-    if header is None or not nodes or not header.retained_completion_values:
-        return
-    place = subject.places.retained
-    retained = header.retained_completion_values
-    if (fault := first_fault([each.value_id for each in retained])) is not None:
-        yield ORDER.finding(
-            f"The retained completion values do not strictly ascend: {fault.text}.",
-            f"{place}/{fault.position}",
-        )
-    outputs = _outputs(nodes, {each.value_id for each in retained})
-    writes_of = _writes_of(nodes, {each.resource_id for each in retained})
-    for index, value in enumerate(retained):
-        where = f"{place}/{index}"
-        producers = outputs.get(value.value_id, [])
-        if len(producers) != 1:
-            yield _unproduced(value, [node for _, node, _ in producers], where)
-            continue
-        position, node, binding = producers[0]
-        if differences := _differences(value, node, binding):
-            yield DIFFERS.finding(
-                f"The retained value `{value.value_id}` is not as node `{node.id}` binds it: "
-                f"{', '.join(differences)}.",
-                where,
-            )
-            continue
-        if value.resource_id in writes_of:
-            writes = writes_of[value.resource_id].destroying(position, binding)
-            yield from _overwritten(value, node, binding, writes, where)
-
-
 _HIDDEN = {
     "value_id": "value.hidden",
     "producer_node_id": "node.embed",
@@ -138,44 +71,48 @@ OVERWRITTEN = Rule(
 )
 
 
-def _overwritten(
-    value: RetainedCompletionValue,
-    node: PlanNode,
-    binding: ValueBinding,
-    writes: Iterator[_Write],
-    location: str,
-) -> Iterator[Finding]:
-    """One finding, of a write that destroys the value if there is one.
-
-    The input that the value is an exact alias of is updated by the same write. The engine wants
-    no such write beside the value's own, and no byte is lost by it.
-    """
-    output = binding.ordinal
-    taken = {each.input_ordinal for each in node.exact_aliases if each.output_ordinal == output}
-
-    def is_same(write: _Write) -> bool:
-        other = write.binding
-        return (
-            write.node is node
-            and other.role == "input"
-            and other.ordinal in taken
-            and other.storage == binding.storage
+def check(subject: Subject) -> Iterator[Finding]:
+    """Findings of all rules of retained completion values."""
+    header, nodes = subject.header, subject.plan_nodes
+    if header is None or not nodes or not header.retained_completion_values:
+        return
+    place = subject.places.retained
+    retained = header.retained_completion_values
+    if (fault := first_fault([each.value_id for each in retained])) is not None:
+        yield ORDER.finding(
+            f"The retained completion values do not strictly ascend: {fault.text}.",
+            f"{place}/{fault.position}",
         )
-
-    in_place = None
-    for write in writes:
-        finding = OVERWRITTEN.finding(
-            f"The retained value `{value.value_id}` of node `{node.id}` is overwritten by "
-            f"{write.binding.role} {write.binding.ordinal} of node `{write.node.id}`, "
-            f"`{write.binding.value_id}`.",
-            location,
-        )
-        if not is_same(write):
-            yield finding
-            return
-        in_place = replace(finding, judgment="conformance")
-    if in_place is not None:
-        yield in_place
+    outputs = _outputs(nodes, {each.value_id for each in retained})
+    kept = [
+        found[0][1]
+        for found in outputs.values()
+        if len(found) == 1 and found[0][1].storage.components
+    ]
+    destroyed = {id(each): by for each, by in _overwriting(nodes, kept)}
+    for index, value in enumerate(retained):
+        where = f"{place}/{index}"
+        producers = outputs.get(value.value_id, [])
+        if len(producers) != 1:
+            yield _unproduced(value, [node for node, _ in producers], where)
+            continue
+        node, binding = producers[0]
+        if differences := _differences(value, node, binding):
+            yield DIFFERS.finding(
+                f"The retained value `{value.value_id}` is not as node `{node.id}` binds it: "
+                f"{', '.join(differences)}.",
+                where,
+            )
+            continue
+        if id(binding) in destroyed:
+            writer, write, in_place = destroyed[id(binding)]
+            finding = OVERWRITTEN.finding(
+                f"The retained value `{value.value_id}` of node `{node.id}` is overwritten by "
+                f"{write.role} {write.ordinal} of node `{writer.id}`, `{write.value_id}`.",
+                where,
+            )
+            # The engine wants no write beside the value's own; by one in place no byte is lost.
+            yield replace(finding, judgment="conformance") if in_place else finding
 
 
 UNPRODUCED = Rule(
@@ -202,28 +139,69 @@ def _unproduced(
 
 def _outputs(
     nodes: Sequence[PlanNode], wanted: set[str]
-) -> dict[str, list[tuple[int, PlanNode, ValueBinding]]]:
-    outputs: dict[str, list[tuple[int, PlanNode, ValueBinding]]] = {}
-    for position, node in enumerate(nodes):
+) -> dict[str, list[tuple[PlanNode, ValueBinding]]]:
+    outputs: dict[str, list[tuple[PlanNode, ValueBinding]]] = {}
+    for node in nodes:
         for binding in node.values:
             if binding.role == "output" and binding.value_id in wanted:
-                outputs.setdefault(binding.value_id, []).append((position, node, binding))
+                outputs.setdefault(binding.value_id, []).append((node, binding))
     return outputs
 
 
-def _writes_of(nodes: Sequence[PlanNode], resources: set[str]) -> dict[str, _Writes]:
-    writes: dict[str, list[_Write]] = {}
-    for position, node in enumerate(nodes):
-        for binding in node.values:
-            if not binding.writes:
-                continue
-            for component in binding.storage.components:
-                if component.resource_id in resources:
-                    start = component.offset_bytes
-                    writes.setdefault(component.resource_id, []).append(
-                        _Write(start, start + component.length_bytes, position, node, binding)
-                    )
-    return {resource_id: _Writes(ranges) for resource_id, ranges in writes.items()}
+def _overwriting(
+    nodes: Sequence[PlanNode], kept: Iterable[ValueBinding]
+) -> Iterator[tuple[ValueBinding, tuple[PlanNode, ValueBinding, bool]]]:
+    """The bindings that are written over, each with the first that does it, and whether in place.
+
+    That is a binding of a later node, or another one of the same node; the input that becomes the
+    value in place only if there is nothing else. Of each binding in ``kept`` the first component
+    counts.
+    """
+    kept_by_id = {id(binding): binding for binding in kept}
+    ranges: dict[str, list[tuple[int, int, int, int]]] = {}
+    wanted = {binding.storage.components[0].resource_id for binding in kept_by_id.values()}
+    numbered = [(index, node, b) for index, node in enumerate(nodes) for b in node.values]
+    becomes = _in_place(nodes, {id(each): number for number, (*_, each) in enumerate(numbered)})
+    written = {after: number for number, after in becomes.items() if numbered[number][2].writes}
+    for number, (index, _, binding) in enumerate(numbered):
+        for component in binding.storage.components if binding.writes else ():
+            if component.resource_id in wanted:
+                start = component.offset_bytes
+                ranges.setdefault(component.resource_id, []).append(
+                    (index, becomes.get(number, number), start, start + component.length_bytes)
+                )
+    asked: dict[str, list[tuple[int, int, int, int]]] = {}
+    for number, (index, _, binding) in enumerate(numbered):
+        if id(binding) in kept_by_id:
+            component = binding.storage.components[0]
+            start = component.offset_bytes
+            asked.setdefault(component.resource_id, []).append(
+                (index, number, start, start + component.length_bytes)
+            )
+    for resource, questions in asked.items():
+        writes = ranges.get(resource, [])
+        over = Overwriting(edge for each in (*writes, *questions) for edge in each[2:])
+        for index, number, start, end in reversed(questions):
+            while writes and writes[-1][0] >= index:
+                position, what, first, last = writes.pop()
+                over.add(first, last, position, what)
+            found = over.first(start, end, number)
+            write = written.get(number) if found is None else found[1]
+            if write is not None:
+                yield numbered[number][2], (*numbered[write][1:], found is None)
+
+
+def _in_place(nodes: Sequence[PlanNode], numbers: Mapping[int, int]) -> dict[int, int]:
+    """For each input that its node turns into an output in place, by number, that output's."""
+    becomes: dict[int, int] = {}
+    for node in nodes if any(node.exact_aliases for node in nodes) else ():
+        bound = {(binding.role, binding.ordinal): binding for binding in node.values}
+        for alias in node.exact_aliases:
+            before = bound.get(("input", alias.input_ordinal))
+            after = bound.get(("output", alias.output_ordinal))
+            if before is not None and after is not None and before.storage == after.storage:
+                becomes[numbers[id(before)]] = numbers[id(after)]
+    return becomes
 
 
 def _differences(

@@ -154,8 +154,9 @@ def _check_derived(
     stated = [slot.resource_ids for slot in pool.step_resource_slots]
     derived = [slot.resource_ids for slot in facts.structure[group].slots]
     if stated != derived:
-        ours = [list(ids) for ids in derived if ids not in stated]
-        theirs = [list(ids) for ids in stated if ids not in derived]
+        known, wanted = set(stated), set(derived)
+        ours = [list(ids) for ids in derived if ids not in known]
+        theirs = [list(ids) for ids in stated if ids not in wanted]
         yield NOT_DERIVED.finding(
             f"the engine derives other slots for {name}: "
             f"{_lists(ours)} instead of {_lists(theirs)}",
@@ -212,14 +213,14 @@ def _check_order(
         return
     name = f"pool `{short_pool(pool.pool_id)}`"
     repeated = in_several(pool)
-    for (at_pool, index), safety in facts.slot_safety.items():
-        if at_pool != group:
+    for index in range(len(pool.step_resource_slots)):
+        safety = facts.slot_safety.get((group, index))
+        if safety is None:
             continue
-        if not safety.named_in_full:
-            model, count = max(safety.counts.items(), key=lambda each: each[1])
+        if safety.unnamed:
             yield MANY_HAZARDS.finding(
-                f"slot {index} of {name} has {count:,} pairs of members that are not safe under "
-                f"{model}, of which {MOST_PAIRS:,} are named",
+                f"slot {index} of {name} has more than the {MOST_PAIRS:,} pairs of members that "
+                f"are named which are not safe under {' and '.join(safety.unnamed)}",
                 f"{location}/step_resource_slots/{index}",
             )
         for left, right in safety.unsafe[facts.execution]:

@@ -125,10 +125,12 @@ def in_several(pool: DynamicPool) -> frozenset[str]:
 
 def _clashes(facts: Expected, group: str) -> dict[str, dict[str, None]]:
     """What each resource in several slots of a pool is live together with there."""
-    repeated = in_several(facts.pools[group][1])
+    pool = facts.pools[group][1]
+    repeated = in_several(pool)
     met: dict[str, dict[str, None]] = {}
-    for (at_pool, _), safety in facts.slot_safety.items():
-        if at_pool == group:
+    for index in range(len(pool.step_resource_slots)):
+        safety = facts.slot_safety.get((group, index))
+        if safety is not None:
             for left, right in safety.unsafe[facts.execution]:
                 for one, other in ((left, right), (right, left)):
                     if one in repeated:

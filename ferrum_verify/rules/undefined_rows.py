@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.counterexamples import Shape
-from ferrum_verify.documents.terms import Linear
+from ferrum_verify.documents.terms import Linear, Staircase
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.plan.holding import smallest_unheld_shape
 from ferrum_verify.plan.sizes import describe
@@ -61,8 +61,10 @@ def check(subject: Subject, memory: MemoryPlan, too_small: Container[str]) -> It
             continue
         terms = row.demand.terms
         if terms not in known:
+            # Buckets nest, so a demand is defined where its last one is.
+            last = Staircase(terms.steps[-1:]) if isinstance(terms, Staircase) else terms
             known[terms] = (
-                None if demand_fault(terms) else smallest_unheld_shape(terms, _NOTHING, within)
+                None if demand_fault(terms) else smallest_unheld_shape(last, _NOTHING, within)
             )
         shape = known[terms]
         if shape is not None and row.base_resource_id not in too_small:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.documents.demand import Fixed
@@ -91,24 +92,23 @@ def check(
     if subject.header is None:
         return
     kept = {each.value_id for each in subject.header.retained_completion_values}
+    lives = _lives(subject.plan_nodes or (), kept)
     for resource_id, placed in _rows(subject, subject.header, values, projected).items():
         if len({each.start for each in placed}) < 2:
             continue
         row = rows.get(resource_id)
         grows = isinstance(row, DynamicDescriptor) and not isinstance(row.demand, Fixed)
         placed.sort(key=lambda each: each[:3])
+        starts = [each.start for each in placed]
+        groups = [classes.group(each.definition.binding) for each in placed]
+        others = _next_of_another(groups)
         for index, one in enumerate(placed):
-            group = classes.group(one.definition.binding)
-            behind = next(
-                (
-                    each
-                    for each in placed[index + 1 :]
-                    if each.start >= one.end and classes.group(each.definition.binding) != group
-                ),
-                None,
-            )
-            if behind is None:
+            at = bisect_left(starts, one.end, lo=index + 1)
+            if at < len(placed) and groups[at] == groups[index]:
+                at = others[at]
+            if at == len(placed):
                 continue
+            behind = placed[at]
             names = one.definition.binding.value_id, behind.definition.binding.value_id
             if grows and subject.program is None and one.definition.binding.usage == "state":
                 yield value_growth.UNDECIDED.finding(
@@ -125,24 +125,40 @@ def check(
                 f"{one.start + one.each * tokens:,} of `{resource_id}`, and value `{names[1]}` "
                 f"begins at {behind.start:,}"
             )
-            if _both_live(*(_life(name, subject.plan_nodes or (), kept) for name in names)):
+            if _both_live(*(lives[name] for name in names)):
                 yield GROWS_INTO.finding(f"{said}.", behind.place)
             else:
                 yield IN_TURN.finding(f"{said}; whether one is dead by then is open.", behind.place)
 
 
-def _life(value_id: str, nodes: Sequence[PlanNode], retained: Container[str]) -> tuple[int, int]:
-    """The nodes, in plan order, from the first that writes a value to the last that binds it."""
-    uses = [
-        (index, binding)
-        for index, node in enumerate(nodes)
-        for binding in node.values
-        if binding.value_id == value_id
-    ]
-    kept = value_id in retained or any(binding.usage == "state" for _, binding in uses)
-    # What no node writes is there from the start; a state, or what is retained, outlives the step.
-    written = [index for index, binding in uses if binding.role == "output"]
-    return min(written, default=-1), len(nodes) if kept else max(index for index, _ in uses)
+def _next_of_another(groups: Sequence[int]) -> list[int]:
+    """For each place the next one of another group, or the end."""
+    following = [len(groups)] * len(groups)
+    for at in reversed(range(len(groups) - 1)):
+        same = groups[at] == groups[at + 1]
+        following[at] = following[at + 1] if same else at + 1
+    return following
+
+
+def _lives(nodes: Sequence[PlanNode], retained: Container[str]) -> dict[str, tuple[int, int]]:
+    """For each value the nodes from the first that writes it to the last that binds it."""
+    lives: dict[str, tuple[int, int]] = {}
+    written: set[str] = set()
+    states: set[str] = set()
+    for index, node in enumerate(nodes):
+        for binding in node.values:
+            value = binding.value_id
+            # What no node writes is there from the start; a state, or what is retained, outlives
+            # the step.
+            begins = lives[value][0] if value in lives else -1
+            if binding.role == "output" and value not in written:
+                written.add(value)
+                begins = index
+            if binding.usage == "state":
+                states.add(value)
+            ends = len(nodes) if value in states or value in retained else index
+            lives[value] = begins, ends
+    return lives
 
 
 def _both_live(one: tuple[int, int], other: tuple[int, int]) -> bool:

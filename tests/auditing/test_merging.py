@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ferrum_verify.auditing import proofs as auditing
 from ferrum_verify.catalogue.samples import sample
@@ -289,3 +291,34 @@ def test_the_gate_of_the_proofs_is_the_independent_check(monkeypatch: pytest.Mon
         subject, fragment, [], "fenced", Proving(), ordered=True, judged=lambda _: True
     )
     assert asked == [False, True]
+
+
+NAMES = st.frozensets(st.sampled_from("abcdef"), max_size=6)
+PLACES = st.sampled_from(["", "/a", "/a/b", "/ab", "/a/b/c"])
+RULES = st.sampled_from([SHARED_WHILE_LIVE, PEAK])
+
+
+@given(st.lists(st.tuples(RULES, NAMES, PLACES), max_size=8), RULES, NAMES, NAMES, PLACES)
+def test_the_first_finding_of_the_same_fault(
+    told: list[tuple[Rule, frozenset[str], str]],
+    rule: Rule,
+    names: frozenset[str],
+    others: frozenset[str],
+    place: str,
+) -> None:
+    findings = [each.finding("it is", at, about=tuple(about)) for each, about, at in told]
+    claim = verdict(
+        Refuted(), rule, tuple(names), place, told_by=((ROWS_OVERLAP, ()), (PEAK, tuple(others)))
+    ).obligation
+    meant = {ROWS_OVERLAP.id: frozenset(), rule.id: names} | {PEAK.id: others}
+    same = (
+        index
+        for index, each in enumerate(findings)
+        if each.rule in meant
+        and (
+            set(each.about) <= meant[each.rule]
+            if each.about
+            else f"{each.location}/".startswith(f"{place}/")
+        )
+    )
+    assert auditing._Known(findings).same_fault(claim) == next(same, None)

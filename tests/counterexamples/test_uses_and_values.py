@@ -8,6 +8,10 @@ import pytest
 
 from ferrum_verify import audit, check_counterexample, derive_memory_plan
 from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.counterexamples import checking
+from ferrum_verify.counterexamples.checking import parts_of
+from ferrum_verify.counterexamples.document import Document
+from ferrum_verify.report.shown import gate
 from tests.cases import case
 
 
@@ -123,3 +127,37 @@ def test_rows_that_cannot_be_evaluated_are_skipped_and_no_more() -> None:
     assert check_counterexample(document, wire)
     rows[2]["alignment_bytes"] = 0  # the peak's own row
     assert not check_counterexample(document, wire)
+
+
+def test_a_document_is_taken_apart_once_for_all_its_counterexamples(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Any] = []
+    monkeypatch.setattr(
+        checking, "Document", type("Counted", (Document,), {"__new__": _counting(made)})
+    )
+    document = case("unlisted-use")
+    (found,) = [
+        each.counterexample
+        for each in audit(document).findings
+        if each.rule == "slot.shared-while-live"
+    ]
+    assert found is not None
+    made.clear()
+    accepts = gate(document)
+    assert all(accepts(found) for _ in range(20))
+    assert len(made) == 1
+
+
+def _counting(made: list[Any]) -> Any:
+    def new(kind: type, _: Any) -> Any:
+        made.append(kind)
+        return object.__new__(kind)
+
+    return new
+
+
+@pytest.mark.parametrize("document", [{}, {"nodes": 1}, {"plan": []}, None])
+def test_what_cannot_be_taken_apart_shows_nothing(document: Any) -> None:
+    wire = shown(case("unlisted-use"), "slot.shared-while-live")
+    assert not check_counterexample(parts_of(document), wire)

@@ -143,8 +143,8 @@ def test_its_judgment_needs_a_life_and_names_so_many_pairs(
     monkeypatch.setattr(sharing, "MOST_PAIRS", 4)
     safety = slot_safety([f"r{r}" for r in range(4)], order_of(plan))
     assert safety is not None
-    assert (len(safety.unsafe["concurrent"]), safety.counts["concurrent"]) == (4, 6)
-    assert not safety.named_in_full
+    assert len(safety.unsafe["concurrent"]) == 4
+    assert safety.unnamed == ("fenced", "concurrent")
     assert not safety.safe("concurrent")
     assert safety.safe("in-order")
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 import z3
 
 from ferrum_verify.catalogue.samples import sample
-from ferrum_verify.limits import Limits
+from ferrum_verify.counterexamples import LiveResource, ScheduleCounterexample, ScheduledNode
+from ferrum_verify.limits import MOST_NUMBERS, Limits
+from ferrum_verify.prove import prover
 from ferrum_verify.prove.bindings import neighbours_are_apart
 from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.obligation import (
@@ -22,9 +26,13 @@ from ferrum_verify.prove.obligation import (
     formula,
 )
 from ferrum_verify.prove.prover import prove
-from ferrum_verify.prove.solving import Session, smt2
+from ferrum_verify.prove.solving import Session, numbers_in, smt2
 from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.rules.proof import UNDECIDED
+
+if TYPE_CHECKING:
+    from ferrum_verify.counterexamples import Counterexample
+    from ferrum_verify.prove.obligation import Claims
 
 
 def at_most(low: int, high: int, limit: int) -> Statement:
@@ -133,3 +141,62 @@ def test_a_script_numbers_its_terms_by_itself() -> None:
 def test_one_slot_is_apart_in_a_script_that_other_solvers_read() -> None:
     script = smt2(claim(formula(neighbours_are_apart, ((0, 5),))))
     assert "(assert\n false)" in script
+
+
+def speaks_of(numbers: tuple[tuple[int, ...], ...]) -> Statement:
+    return at_most(0, len(numbers), 1)
+
+
+def test_a_claim_about_too_many_numbers_names_the_limit() -> None:
+    session = Session()
+    assert numbers_in((((1, 2), frozenset({3})), Limits(1, 2, 300), "name")) == 7
+    most = tuple((number,) for number in range(MOST_NUMBERS + 1))
+    outcome = session.decide(claim(formula(speaks_of, most)))
+    assert isinstance(outcome, Undecided)
+    assert "100,001 numbers of the plan, more than the 100,000" in outcome.reason
+    assert not session.formulas
+    assert session.decide(claim(formula(speaks_of, ((1,),)))) == Proved()
+
+
+def test_once_the_limit_is_used_up_no_further_source_is_asked() -> None:
+    begun = []
+
+    def source(name: str) -> Claims:
+        begun.append(name)
+        yield claim(formula(at_most, 1, 5, 5))
+
+    proof = prove([source("first"), source("second")], Limits(document_seconds=0), lambda _: True)
+    assert (begun, proof.expired, len(proof.verdicts)) == (["first"], True, 1)
+
+
+def test_equal_formulas_are_kept_once() -> None:
+    one, equal = (claim(formula(speaks_of, ((1,),))) for _ in range(2))
+
+    def source() -> Claims:
+        yield one
+        yield equal
+
+    kept = [each.obligation.formula for each in prove([source()], Limits(), lambda _: True).claims]
+    assert kept[0] is kept[1]
+    assert kept == [one.formula, equal.formula]
+
+
+def test_counterexamples_list_so_many_nodes_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prover, "MOST_NODES", 3)
+    nodes = tuple(ScheduledNode(name, 0, 1) for name in "ab")
+    run = ScheduleCounterexample(nodes, LiveResource("x", "a"), LiveResource("y", "b"), 0)
+    checked: list[Counterexample] = []
+
+    def accepts(found: Counterexample) -> bool:
+        checked.append(found)
+        return True
+
+    broken = replace(claim(formula(at_most, 1, 5, 3)), witness=lambda _: run)
+
+    def source() -> Claims:
+        yield broken
+        yield broken
+
+    proof = prove([source()], Limits(), accepts)
+    assert [each.counterexample for each in proof.of(Refuted)] == [run, None]
+    assert checked == [run, run]

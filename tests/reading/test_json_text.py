@@ -259,3 +259,13 @@ def test_objects_with_too_many_members() -> None:
         with pytest.raises(DocumentError) as caught:
             admit(value)
         assert [finding.rule for finding in caught.value.findings] == ["wire.limit"]
+
+
+def test_of_very_many_duplicate_keys_the_first_are_told() -> None:
+    text = "{" + ",".join(f'"{index}":0,"{index}":1' for index in range(10_002)) + "}"
+    with pytest.raises(DocumentError) as told:
+        parse_json(text.encode())
+    findings = told.value.findings
+    assert len(findings) == 10_001
+    assert findings[0].message == 'The key "0" stands 2 times in one object.'
+    assert "2 more findings" in findings[-1].message

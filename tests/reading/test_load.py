@@ -163,6 +163,15 @@ def test_lines_past_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert documents[3].findings[0].rule == "wire.limit"
 
 
+def test_lines_that_are_too_long_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load, "MAXIMUM_FILE_BYTES", 2**20)
+    path = tmp_path / "plans.jsonl.gz"
+    path.write_bytes(gzip.compress((b"{}" + b" " * (2**18 - 3) + b"\n") * 10, mtime=0))
+    documents = read(path)
+    assert [each.value for each in documents] == [{}, {}, {}, {}, None]
+    assert "1,048,576 bytes of JSON (1 MiB)" in documents[4].findings[0].message
+
+
 @pytest.mark.parametrize(
     ("text", "values", "sources"),
     [
