@@ -6,6 +6,7 @@ from pydantic import Discriminator, Field, JsonValue, Tag
 from typing_extensions import TypedDict
 
 from ferrum_verify.documents.demand import SizeFormula
+from ferrum_verify.documents.execution_semantics import ExecutionSemantics
 from ferrum_verify.documents.primitives import (
     U32,
     U64,
@@ -261,7 +262,10 @@ class Selection(WireModel):
     requested_provider: Identity | None
     selected_provider: Identity
     selection_reason: Literal[
-        "deterministic_compatible", "preferred_compatible", "fallback_from_preferred"
+        "deterministic_compatible",
+        "canonical_compatible",
+        "preferred_compatible",
+        "fallback_from_preferred",
     ]
     rejected_providers: Annotated[tuple[RejectedProvider, ...], Field(strict=False)]
 
@@ -299,6 +303,7 @@ class PlanNode(WireModel):
     operation_version: Version
     operation_fingerprint: Fingerprint
     provider_implementation_fingerprint: Fingerprint
+    provider_execution_semantics: ExecutionSemantics | None = None
     required_capabilities: Annotated[tuple[Identity, ...], Field(strict=False)]
     attributes: dict[str, JsonValue]
     work: Work

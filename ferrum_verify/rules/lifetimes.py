@@ -151,7 +151,7 @@ def _kept_between_steps(facts: Expected, nodes: Iterable[PlanNode]) -> Iterator[
             resource = (
                 binding.storage.components[0].resource_id if binding.storage.components else ""
             )
-            if wanted or resource in facts.subject.retained:
+            if wanted or resource in facts.subject.kept:
                 continue
             if _lifetime(facts, resource) == "request":
                 yield BETWEEN_STEPS.finding(
@@ -184,7 +184,7 @@ def _given_away(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Findin
             if binding.role != "output" or binding.value_id not in program.outputs:
                 continue
             parts = binding.storage.components
-            if any(part.resource_id in facts.subject.retained for part in parts):
+            if any(part.resource_id in facts.subject.kept for part in parts):
                 continue
             takers = [
                 user

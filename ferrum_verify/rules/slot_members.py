@@ -251,7 +251,7 @@ def _check_slot(
                 f"value (usage {member.usage}, demand {member.demand.tag})",
                 f"{location}/resource_ids/{index}",
             )
-        elif resource in facts.subject.retained:
+        elif resource in facts.subject.kept:
             yield RETAINED_SHARED.finding(
                 f"{name} shares the bytes of `{resource}`, which is read after the terminal fence",
                 f"{location}/resource_ids/{index}",

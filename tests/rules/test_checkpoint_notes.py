@@ -349,7 +349,7 @@ def test_suffixes_do_not_move_the_first_boundary() -> None:
 
 def test_every_reason_has_a_rule() -> None:
     rules = {rule for rule in catalogue() if rule.startswith("checkpoint.")}
-    assert len(rules) == 17
+    assert len(rules) == 19
     assert {rule.id for rule in checkpoint._OF_REASON.values()} < rules
 
 
