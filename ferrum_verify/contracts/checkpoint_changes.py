@@ -80,10 +80,10 @@ class ChangedSpan(NamedTuple):
 
 def changed_spans(pair: ProviderPair) -> Iterator[ChangedSpan]:
     """The span constraints of the provider that are written differently in HEAD."""
-    before, after = pair.base.checkpoint_capability, pair.head.checkpoint_capability
+    before, after = pair.base.capability, pair.head.capability
     if not isinstance(before, ProviderContract) or not isinstance(after, ProviderContract):
         return
-    place = pointer(pair.place, "checkpoint_capability", "completed_boundary", "boundaries")
+    place = pointer(pair.place, pair.head.checkpoint_key, "completed_boundary", "boundaries")
     for side in SIDES:
         was, now = getattr(before.boundaries, side), getattr(after.boundaries, side)
         if was != now:
@@ -94,7 +94,7 @@ def contract_changes(
     pair: ProviderPair, base: ProviderContract, head: ProviderContract
 ) -> Iterator[Finding]:
     """Findings of all that changes between the two contracts of a provider."""
-    place = pointer(pair.place, "checkpoint_capability", "completed_boundary")
+    place = pointer(pair.place, pair.head.checkpoint_key, "completed_boundary")
     for span in changed_spans(pair):
         yield from _span_changes(span)
     yield from _port_changes(pair, base, head, place)

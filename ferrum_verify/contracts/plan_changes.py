@@ -149,7 +149,7 @@ def _declarations(node: PlanNode, catalog: CapabilityCatalog) -> object:
     found = providers_by_id(catalog, node.operation_id).get(node.selection.selected_provider)
     if found is None:
         return None
-    return found.provider.checkpoint_capability, found.provider.dynamic_storage_bindings
+    return found.provider.capability, found.provider.dynamic_storage_bindings
 
 
 REBUILD = Rule(

@@ -38,7 +38,7 @@ CHECKPOINT_UNDECLARED = Rule(
     summary="Where the program's states can be captured, each provider of its operations has a "
     "checkpoint contract.",
     why="One silent provider leaves the whole plan without checkpoints.",
-    fix="Declare `checkpoint_capability` for the provider.",
+    fix="Declare `checkpoint` for the provider.",
     source=f"{_SOURCE}; seed 004, `derive_sequence_checkpoint`",
     severity="note",
     example=checked({f"/catalog{ATTENTION}/checkpoint_capability": "unsupported"}),
@@ -76,7 +76,7 @@ def program_findings(
             )
         for position, provider in served:
             at = pointer(place, "providers", operation_id, position)
-            contract = provider.checkpoint_capability
+            contract = provider.capability
             if isinstance(contract, ProviderContract):
                 yield from port_findings(provider, contract, use, at)
                 yield from unserved_states(provider, contract, use, usable, at)

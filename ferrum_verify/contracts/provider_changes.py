@@ -30,7 +30,7 @@ CHECKPOINT_REMOVED = Rule(
     summary="A provider that takes part in checkpoints in BASE does in HEAD.",
     why="One node without a contract leaves its whole plan without checkpoints: every prefix is "
     "computed again.",
-    fix="Declare `checkpoint_capability` again.",
+    fix="Declare `checkpoint` again.",
     source="docs/format.md, «Provider contracts»; seed 004, `derive_sequence_checkpoint`",
     example=changed({f"{ATTENTION}/checkpoint_capability": "unsupported"}),
 )
@@ -48,7 +48,7 @@ def provider_changes(pair: ProviderPair) -> Iterator[Finding]:
             pair.name, kind, getattr(base, field), getattr(head, field), pointer(place, field)
         )
     yield from _storage_changes(pair)
-    before, after = base.checkpoint_capability, head.checkpoint_capability
+    before, after = base.capability, head.capability
     if isinstance(before, ProviderContract) and isinstance(after, ProviderContract):
         yield from contract_changes(pair, before, after)
     elif isinstance(before, ProviderContract):
@@ -61,7 +61,7 @@ def provider_changes(pair: ProviderPair) -> Iterator[Finding]:
         yield change(
             "checkpoint-added",
             f"{pair.name} has a checkpoint contract now.",
-            pointer(place, "checkpoint_capability"),
+            pointer(place, head.checkpoint_key),
         )
 
 

@@ -50,6 +50,7 @@ class _Candidate:
     provider: LayoutProvider
     operation_id: str
     place: str
+    contract_place: str
     forced: bool
 
 
@@ -116,7 +117,7 @@ def _joint(found: Sequence[LayoutProvider], forced: Sequence[_Candidate], limit:
 
 
 def _span_place(candidate: _Candidate) -> str:
-    return pointer(candidate.place, "checkpoint_capability", "completed_boundary", "boundaries")
+    return pointer(candidate.contract_place, "boundaries")
 
 
 SPAN_UNREACHABLE = Rule(
@@ -173,11 +174,12 @@ def _candidates(
         wanted = {name: use.nodes[0].id for name, use in operation_uses(program).items()}
     for operation_id, node_id in wanted.items():
         found = [
-            (position, provider, provider.checkpoint_capability)
+            (position, provider, provider.capability)
             for position, provider in selectable(catalog, operation_id, usable)
-            if isinstance(provider.checkpoint_capability, ProviderContract)
+            if isinstance(provider.capability, ProviderContract)
         ]
         for position, provider, contract in found:
+            at = pointer(place, "providers", operation_id, position)
             yield _Candidate(
                 LayoutProvider(
                     node_id=node_id,
@@ -187,6 +189,7 @@ def _candidates(
                     contract=contract,
                 ),
                 operation_id,
-                pointer(place, "providers", operation_id, position),
+                at,
+                pointer(at, provider.checkpoint_key, contract.tag),
                 forced=program is not None and len(found) == 1,
             )

@@ -68,7 +68,7 @@ def port_findings(
     provider: Provider, contract: ProviderContract, use: OperationUse, place: str
 ) -> Iterator[Finding]:
     """Findings of state ports that the program gives no state, or one of the other layout."""
-    where = pointer(place, "checkpoint_capability", "completed_boundary", "state_ports")
+    where = pointer(place, provider.checkpoint_key, "completed_boundary", "state_ports")
     name = f"Provider {code(provider.provider_id)}"
     for index, port in enumerate(contract.state_ports):
         bound = use.states.get((port.role, port.ordinal), [])
@@ -124,5 +124,5 @@ def unserved_states(
                 f"Provider {code(provider.provider_id)} of {code(provider.operation_id)} binds "
                 f"{codes(captured)} at {role} {ordinal} and has {has}, so a "
                 "plan that selects it has no checkpoints.",
-                pointer(place, "checkpoint_capability", "completed_boundary"),
+                pointer(place, provider.checkpoint_key, "completed_boundary"),
             )

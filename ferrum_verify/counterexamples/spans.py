@@ -174,7 +174,8 @@ def _of_node(node: Json, catalog: Json) -> Json | None:
 
 
 def _contract(provider: Json) -> Json | None:
-    capability = provider.get("checkpoint_capability", "unsupported")
+    older = provider.get("checkpoint_capability", "unsupported")
+    capability: Any = provider.get("checkpoint", older)
     if capability == "unsupported":
         return None
     boundaries: Json = capability["completed_boundary"]["boundaries"]

@@ -160,13 +160,23 @@ class SequenceCheckpointLayout:
         return self.boundaries.permits(processed, boundary, prompt)
 
     def to_wire(self) -> dict[str, Any]:
-        """The layout as the engine's JSON."""
+        """The layout as the engine's JSON.
+
+        The engine leaves an unsupported input capture out; an older form spells it out, and
+        what is made of contracts of that form keeps to it.
+        """
+        capture = self.completed_input_capture
+        is_stated = capture == "supported" or any(
+            provider.contract.states_input_capture
+            and provider.contract.completed_input_capture == capture
+            for provider in self.providers
+        )
         return {
             "contract_version": {"major": 1, "minor": 0},
             "inputs": self.inputs.to_wire(),
             "input_dependency": self.input_dependency,
             "boundaries": self.boundaries.to_wire(),
-            "completed_input_capture": self.completed_input_capture,
+            **({"completed_input_capture": capture} if is_stated else {}),
             "providers": [provider.to_wire() for provider in self.providers],
             "states": [state.to_wire() for state in self.states],
         }

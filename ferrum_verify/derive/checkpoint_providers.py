@@ -69,7 +69,7 @@ def select_providers(
                 )
             )
             continue
-        contract = provider.checkpoint_capability
+        contract = provider.capability
         if not isinstance(contract, ProviderContract):
             faults.append(
                 Unsupported(

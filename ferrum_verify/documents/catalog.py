@@ -1,8 +1,9 @@
 """The capability catalog: a device, its operations, and who provides them."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, JsonValue, Tag
+from pydantic import Field, JsonValue, Tag, model_validator
+from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from ferrum_verify.documents.checkpoint import ProviderCapability
@@ -122,7 +123,28 @@ class CheckpointProvider(WireModel):
     operation_fingerprint: Fingerprint
     provider_implementation_fingerprint: Fingerprint
     dynamic_storage_bindings: Annotated[tuple[PortStorage, ...], Field(strict=False)]
+    checkpoint: ProviderCapability = "unsupported"
     checkpoint_capability: ProviderCapability = "unsupported"
+
+    @property
+    def checkpoint_key(self) -> str:
+        """The key under which the checkpoint contract stands: the engine's, or an older one."""
+        older = "checkpoint_capability"
+        return older if older in self.model_fields_set else "checkpoint"
+
+    @property
+    def capability(self) -> ProviderCapability:
+        """What the provider promises about checkpoints, under whichever key."""
+        is_new = self.checkpoint_key == "checkpoint"
+        return self.checkpoint if is_new else self.checkpoint_capability
+
+    @model_validator(mode="after")
+    def _one_contract(self) -> Self:
+        if {"checkpoint", "checkpoint_capability"} <= self.model_fields_set:
+            raise PydanticCustomError(
+                "checkpoint_twice", "A provider should have one checkpoint contract"
+            )
+        return self
 
     def dynamic_storage_for(self, role: str, ordinal: int) -> AcceptedStorage | None:
         """The storage that the provider accepts at a port, or None if it names none."""

@@ -166,7 +166,7 @@ class ProviderContract(Variant):
     input_dependency: InputDependency
     boundaries: BoundaryConstraint
     partition_numerics: PartitionNumerics
-    completed_input_capture: InputCapture
+    completed_input_capture: InputCapture = "unsupported"
     state_ports: Annotated[tuple[StatePort, ...], Field(strict=False)] = ()
 
     @model_validator(mode="after")
@@ -184,7 +184,14 @@ class ProviderContract(Variant):
         contract: dict[str, Any] = handler(self)
         if not self.state_ports:
             contract.pop("state_ports", None)
+        if not self.states_input_capture:
+            contract.pop("completed_input_capture", None)
         return {self.tag: contract}
+
+    @property
+    def states_input_capture(self) -> bool:
+        """Whether the contract says of input capture what leaving it out would not."""
+        return "completed_input_capture" in self.model_fields_set
 
     def contract_wire(self) -> dict[str, Any]:
         """The contract's JSON without the tag of its variant."""

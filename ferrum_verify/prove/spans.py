@@ -110,7 +110,7 @@ def declarations(
         )
         if provider is None:
             return None
-        contract = provider.checkpoint_capability
+        contract = provider.capability
         if isinstance(contract, ProviderContract):
             spans = contract.boundaries
             found.append(

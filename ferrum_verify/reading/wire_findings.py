@@ -189,6 +189,25 @@ def _wrong_contract_version(_: WireFault, where: str) -> _Judged:
     return CONTRACT_VERSION, f"{where} has another contract version than 1.0."
 
 
+CHECKPOINT_TWICE = Rule(
+    id="wire.checkpoint-twice",
+    summary="A provider's checkpoint contract stands under one key.",
+    why="`checkpoint` is the engine's key and `checkpoint_capability` an older name of it: to the "
+    "engine the second is the same key once more, and which of the two counts is open.",
+    fix="Keep `checkpoint`.",
+    source="docs/format.md, «Sequence checkpoints»",
+    example=Example("catalog", {"/providers/operation.embed/0/checkpoint": "unsupported"}),
+)
+
+
+def _two_checkpoint_contracts(_: WireFault, where: str) -> _Judged:
+    return (
+        CHECKPOINT_TWICE,
+        f"{where} has its checkpoint contract twice, as `checkpoint` and as "
+        "`checkpoint_capability`.",
+    )
+
+
 _PREFIX = "/providers/operation.embed/0/checkpoint_capability/completed_boundary/boundaries/prefix"
 SPAN = Rule(
     id="wire.span",
@@ -266,6 +285,7 @@ _JUDGES: dict[str, Callable[[WireFault, str], _Judged]] = {
     "u128_text": _wrong_u128,
     "u128_range": _wrong_u128,
     "contract_version": _wrong_contract_version,
+    "checkpoint_twice": _two_checkpoint_contracts,
     "span_overflow": _span_overflow,
     "boundary_overflow": _boundary_overflow,
     "inputs_overlap": _overlapping_inputs,

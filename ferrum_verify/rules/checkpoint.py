@@ -92,7 +92,7 @@ PROVIDER_UNDECLARED = Rule(
     summary="Every selected provider has a checkpoint contract.",
     why="Every node takes part in continuing from a boundary, also those without state; one "
     "silent provider leaves the whole plan without a promise.",
-    fix="Declare `checkpoint_capability` for the provider, or select one that has it.",
+    fix="Declare `checkpoint` for the provider, or select one that has it.",
     source=_DERIVE,
     severity="note",
     example=Example(

@@ -130,8 +130,8 @@ def check_provider(
                     f"{where}/storage/accepted_profiles/{position}",
                     actual=profile.to_wire(),
                 )
-    if isinstance(provider.checkpoint_capability, ProviderContract):
-        yield from _check_state_ports(provider, provider.checkpoint_capability, operation, location)
+    if isinstance(provider.capability, ProviderContract):
+        yield from _check_state_ports(provider, provider.capability, operation, location)
     if reasons := list(_obstacles(provider, operation, offered)):
         yield UNSELECTABLE.finding(
             f"{name} of `{operation_id}` can never be selected on device `{offered.device_id}`: "
@@ -166,7 +166,7 @@ def _check_state_ports(
         for port in reversed(provider.dynamic_storage_bindings)
     }
     for index, port in enumerate(contract.state_ports):
-        where = f"{location}/checkpoint_capability/completed_boundary/state_ports/{index}"
+        where = f"{location}/{provider.checkpoint_key}/completed_boundary/state_ports/{index}"
         if operation is not None and not _has_port(operation, port.role, port.ordinal):
             yield _unknown_port(f"{name} declares a state", port, operation, where)
             continue
