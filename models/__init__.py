@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.architecture import network
-from models.deployment import DEPLOYMENTS
-from models.dimensions import dimensions, families
-from models.largest import largest_below
-from models.planning import planning_problem
+from .architecture import network
+from .deployment import DEPLOYMENTS
+from .dimensions import dimensions, families
+from .largest import largest_below
+from .planning import planning_problem
 
 __all__ = [
     "bundle",
@@ -35,7 +35,7 @@ def problem(family: str, layers: int | None = None) -> dict[str, Any]:
 
 def bundle(family: str, layers: int | None = None) -> dict[str, Any]:
     """The family's execution plan with the catalog, program and policy behind it."""
-    from models.plan import plan_bundle  # noqa: PLC0415  (the planner is not needed for problems)
+    from .plan import plan_bundle  # noqa: PLC0415  (the planner is not needed for problems)
 
     sizes = dimensions(family, layers)
     deployment = DEPLOYMENTS[family]

@@ -8,10 +8,18 @@ from typing import Any
 
 import click
 
-import models
 from ferrum_verify.cli.output import checked_target, emit
 from ferrum_verify.plan.canonical import ordered_bytes
-from models.dimensions import dimensions
+
+from . import (
+    bundle,
+    decoder,
+    families,
+    largest_legal_fragment,
+    largest_legal_plan,
+    problem,
+)
+from .dimensions import dimensions
 
 GENERATED = {
     "decoder": "planning problem of a dense stack, --layers deep",
@@ -44,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m models", description=__doc__)
-    parser.add_argument("family", nargs="?", choices=[*models.families(), *GENERATED])
+    parser.add_argument("family", nargs="?", choices=[*families(), *GENERATED])
     parser.add_argument(
         "--layers", type=int, help="decoder layers, instead of the published number"
     )
@@ -63,14 +71,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def _document(family: str, layers: int | None, part: str) -> dict[str, Any]:
     if family == "decoder":
-        return models.decoder(layers or 1)
+        return decoder(layers or 1)
     if family == "largest-plan":
-        return models.largest_legal_plan()
+        return largest_legal_plan()
     if family == "largest-fragment":
-        return models.largest_legal_fragment()
+        return largest_legal_fragment()
     if part == "problem":
-        return models.problem(family, layers)
-    whole = models.bundle(family, layers)
+        return problem(family, layers)
+    whole = bundle(family, layers)
     plan: dict[str, Any] = whole["plan"]
     return plan if part == "plan" else whole
 
@@ -78,7 +86,7 @@ def _document(family: str, layers: int | None, part: str) -> dict[str, Any]:
 def _listing() -> list[str]:
     rows = [
         (family, f"{sizes.layers} layers, {sizes.architecture}")
-        for family in models.families()
+        for family in families()
         for sizes in [dimensions(family)]
     ]
     rows.extend(GENERATED.items())

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models import operations as op
-from models.layers import (
+from . import operations as op
+from .layers import (
     feed_forward,
     gated_delta,
     norm,
     routed_experts,
     self_attention,
 )
-from models.network import Network, NetworkBuilder, Tensor, Value
+from .network import Network, NetworkBuilder, Tensor, Value
 
 if TYPE_CHECKING:
-    from models.deployment import Deployment
-    from models.dimensions import Dimensions
+    from .deployment import Deployment
+    from .dimensions import Dimensions
 
 
 def network(sizes: Dimensions, deployment: Deployment) -> Network:

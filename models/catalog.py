@@ -6,12 +6,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ferrum_verify.plan.canonical import fingerprint, ordered_fingerprint
-from models.operations import VERSION
-from models.storage import LINEAR, Json, ordered_profiles
+
+from .operations import VERSION
+from .storage import LINEAR, Json, ordered_profiles
 
 if TYPE_CHECKING:
-    from models.network import Network
-    from models.operations import Operation, Port
+    from .network import Network
+    from .operations import Operation, Port
 
 DEVICE_ID = "device/accelerator/0"
 WEIGHT_FORMAT = "weight-format/dense"

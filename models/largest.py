@@ -9,7 +9,7 @@ from ferrum_verify.plan.canonical import ordered_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from models.storage import Json
+    from .storage import Json
 
 PLAN_LIMIT_BYTES = 16 << 20
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models import operations as op
-from models.network import NetworkBuilder, Tensor, Value
-from models.storage import affine, fixed, per_sequence, per_token, shape_buckets
+from . import operations as op
+from .network import NetworkBuilder, Tensor, Value
+from .storage import affine, fixed, per_sequence, per_token, shape_buckets
 
 if TYPE_CHECKING:
-    from models.deployment import Deployment
-    from models.dimensions import Attention, Experts, FeedForward, Recurrence
-    from models.storage import Formula
+    from .deployment import Deployment
+    from .dimensions import Attention, Experts, FeedForward, Recurrence
+    from .storage import Formula
 
 ATTENTION_SPLITS = 8
 """Parts into which a decode step cuts one sequence's keys, each with its own partial result."""

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
 
-from models.storage import ELEMENT_BYTES, LINEAR, Formula, Json, Profile
+from .storage import ELEMENT_BYTES, LINEAR, Formula, Json, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from models.operations import Operation, Port
+    from .operations import Operation, Port
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.storage import LINEAR, VALUE_ALIGNMENT_BYTES, Json, Profile
+from .storage import LINEAR, VALUE_ALIGNMENT_BYTES, Json, Profile
 
 VERSION = {"major": 1, "minor": 0}
 TOKENS = "tokens"

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify import derive_memory_plan
 from ferrum_verify.plan.canonical import fingerprint, ordered_fingerprint
-from models.catalog import (
+
+from .catalog import (
     DEVICE_ID,
     WEIGHT_FORMAT,
     capability_catalog,
@@ -14,17 +15,17 @@ from models.catalog import (
     operation_fingerprint,
     used_operations,
 )
-from models.operations import TOKENS, VERSION
-from models.planning import planning_problem, workspace_alignment_bytes
-from models.policy import runtime_policy
-from models.program import family_id, model_program
-from models.storage import LINEAR, VALUE_ALIGNMENT_BYTES, Json
+from .operations import TOKENS, VERSION
+from .planning import planning_problem, workspace_alignment_bytes
+from .policy import runtime_policy
+from .program import family_id, model_program
+from .storage import LINEAR, VALUE_ALIGNMENT_BYTES, Json
 
 if TYPE_CHECKING:
-    from models.deployment import Deployment
-    from models.network import Network, Node, Value
-    from models.operations import Port
-    from models.storage import Formula
+    from .deployment import Deployment
+    from .network import Network, Node, Value
+    from .operations import Port
+    from .storage import Formula
 
 
 def plan_bundle(network: Network, deployment: Deployment) -> Json:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
-from models.policy import reusable_problem_policy
-from models.storage import BINDING_ALIGNMENT_BYTES, LINEAR, VALUE_ALIGNMENT_BYTES, Json, storage
+
+from .policy import reusable_problem_policy
+from .storage import BINDING_ALIGNMENT_BYTES, LINEAR, VALUE_ALIGNMENT_BYTES, Json, storage
 
 if TYPE_CHECKING:
-    from models.deployment import Deployment
-    from models.network import Network, Node, Value
-    from models.storage import Formula
+    from .deployment import Deployment
+    from .network import Network, Node, Value
+    from .storage import Formula
 
 
 def planning_problem(network: Network, deployment: Deployment) -> Json:

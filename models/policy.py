@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.plan.canonical import bucket_id, fingerprint
-from models.operations import VERSION
-from models.storage import Json, ordered_profiles
+
+from .operations import VERSION
+from .storage import Json, ordered_profiles
 
 if TYPE_CHECKING:
-    from models.deployment import Bucket, Deployment
-    from models.network import Network
+    from .deployment import Bucket, Deployment
+    from .network import Network
 
 PROMPT_CHUNK_TOKENS = 512
 """Tokens of a captured prefill program."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from models.operations import TOKENS, VERSION
-from models.planning import token_ceiling
+from .operations import TOKENS, VERSION
+from .planning import token_ceiling
 
 if TYPE_CHECKING:
-    from models.deployment import Deployment
-    from models.network import Network, Node, Value
-    from models.storage import Json
+    from .deployment import Deployment
+    from .network import Network, Node, Value
+    from .storage import Json
 
 
 def model_program(network: Network, deployment: Deployment) -> Json:

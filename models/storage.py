@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from models.deployment import Deployment
+    from .deployment import Deployment
 
 Json = dict[str, Any]
 

@@ -11,7 +11,7 @@ import pytest
 
 TOP = Path(__file__).parents[1]
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("documents", "counterexamples", "limits", "version"),
+    ("documents", "counterexamples", "beside", "limits", "version"),
     ("findings", "plan"),
     ("reading", "derive"),
     ("rules",),

@@ -132,6 +132,7 @@ def _audit(
         subject=subject,
         path=loaded.path,
         line=loaded.line,
+        origins=loaded.origins,
     )
 
 

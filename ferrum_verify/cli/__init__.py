@@ -30,9 +30,11 @@ INTERRUPTED = 130
 _COMMANDS = {
     "audit": ("audit", "Audit plans: conformance and safety."),
     "bindings": ("derivations", "Print the program-binding layouts."),
+    "bundle": ("bundle", "Put a plan and its sources into one document."),
     "checkpoint": ("derivations", "Print the checkpoint layout, or why none."),
     "contracts": ("contracts", "Check provider contracts, and compare them before a merge."),
     "derive": ("derivations", "Print the memory plan of a problem."),
+    "example": ("example", "Print a plan of a model family, to try the others on."),
     "explain": ("catalogue", "Explain a rule, with an example."),
     "prove": ("prove", "Run the universal theorems."),
     "review": ("review", "Review what a branch changes."),

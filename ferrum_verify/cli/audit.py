@@ -25,15 +25,20 @@ from ferrum_verify.cli.settings import (
     settle,
 )
 from ferrum_verify.counterexamples import Execution
+from ferrum_verify.findings.errors import DocumentError
+from ferrum_verify.findings.wording import plural, printable
 from ferrum_verify.limits import Proving
+from ferrum_verify.reading.joining import completed, is_source, read_parts
 from ferrum_verify.reading.load import read_documents
 from ferrum_verify.report.formats import FORMATS, render
 from ferrum_verify.report.model import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ferrum_verify.integrations.baseline import Baseline
+    from ferrum_verify.reading.joining import Part
+    from ferrum_verify.reading.load import LoadedDocument
     from ferrum_verify.report.model import DocumentReport
 
 _KEPT_SUBJECTS = 100
@@ -44,6 +49,14 @@ _KEPT_SUBJECTS = 100
     epilog="Formats: " + "; ".join(f"{n} ({f.summary})" for n, f in FORMATS.items()),
 )
 @click.argument("documents", metavar="DOC...", nargs=-1, required=True)
+@click.option(
+    "--with",
+    "beside",
+    metavar="DOC",
+    multiple=True,
+    help="Audit each plan with the program, catalog or policy in DOC, as a bundle of both. May be "
+    "given several times.",
+)
 @click.option(
     "--execution",
     type=click.Choice(get_args(Execution)),
@@ -85,6 +98,7 @@ _KEPT_SUBJECTS = 100
 def audit(
     *,
     documents: tuple[str, ...],
+    beside: tuple[str, ...],
     execution: Execution,
     prove: bool,
     format_name: str,
@@ -105,11 +119,13 @@ def audit(
         smt2=smt2,
         second_opinion=second_opinion,
     )
+    sources, alone = _sources(beside), list[str]()
     done: list[DocumentReport] = []
     interrupted = False
     try:
         with _progress(documents) as advance:
-            for report in _reports(documents, execution, proving if prove else None, advance):
+            loaded = _completed(documents, sources, alone)
+            for report in _reports(loaded, execution, proving if prove else None, advance):
                 keep = len(done) < _KEPT_SUBJECTS
                 done.append(report if keep else replace(report, subject=None))
                 if report.interrupted:
@@ -121,7 +137,7 @@ def audit(
     settled = settle(whole, baseline, None if interrupted else write_baseline, proved=prove)
     if done or not interrupted:
         emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
-    for remark in settled.remarks:
+    for remark in (*settled.remarks, *_without_plan(alone)):
         complain(remark)
     if interrupted:
         complain(f"Interrupted: the report covers {len(done):,} of the documents.")
@@ -139,27 +155,56 @@ def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:
 
 
 def _reports(
-    paths: tuple[str, ...],
+    documents: Iterable[LoadedDocument],
     execution: Execution,
     proving: Proving | None,
     advance: Callable[[], None],
 ) -> Iterator[DocumentReport]:
+    for loaded in documents:
+        try:
+            yield audit_document(
+                loaded,
+                execution=execution,
+                prove=proving is not None,
+                limits=None if proving is None else proving.limits,
+                smt2=None if proving is None else proving.smt2,
+                second_opinion=proving is not None and proving.second_opinion,
+            )
+        except OSError as error:
+            raise click.UsageError(
+                f"The claims cannot be written to {error.filename}: {error.strerror}."
+            ) from None
+        advance()
+
+
+def _sources(paths: tuple[str, ...]) -> list[Part]:
+    """What --with names, for the plans that are audited."""
+    try:
+        parts = read_parts(paths)
+    except DocumentError as error:
+        raise click.ClickException(printable(str(error))) from None
+    sources = [part for part in parts if is_source(part.name)]
+    if paths and not sources:
+        raise click.UsageError("What --with names holds no program, catalog or policy.")
+    return sources
+
+
+def _completed(
+    paths: tuple[str, ...], sources: list[Part], alone: list[str]
+) -> Iterator[LoadedDocument]:
+    """The documents of all files, their plans with the sources; ``alone`` are those without one."""
     for path in paths:
         for loaded in read_documents(path):
-            try:
-                yield audit_document(
-                    loaded,
-                    execution=execution,
-                    prove=proving is not None,
-                    limits=None if proving is None else proving.limits,
-                    smt2=None if proving is None else proving.smt2,
-                    second_opinion=proving is not None and proving.second_opinion,
-                )
-            except OSError as error:
-                raise click.UsageError(
-                    f"The claims cannot be written to {error.filename}: {error.strerror}."
-                ) from None
-            advance()
+            whole = completed(loaded, sources)
+            if sources and whole is loaded:
+                alone.append(loaded.source)
+            yield whole
+
+
+def _without_plan(alone: list[str]) -> Iterator[str]:
+    if alone:
+        rest = f" and {plural(len(alone) - 1, 'more document')}" if alone[1:] else ""
+        yield f"Audited without what --with names, for want of a plan: {alone[0]}{rest}."
 
 
 @contextmanager

@@ -1,28 +1,23 @@
-"""Runs every theorem in ``proofs/``: z3, plain enumeration where there is one, then cvc5.
-
-The files lie beside the package in a checkout and inside it in an installed wheel; either way
-they are loaded as ``ferrum_verify.proofs``.
-"""
+"""Runs every theorem in ``proofs/``: z3, plain enumeration where there is one, then cvc5."""
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
-import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ferrum_verify import beside
 from ferrum_verify.prove import second_opinion
 from ferrum_verify.prove.theorem import Check, Decision, Scale, Theorem, decide, z3_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
 
 Result = Literal["proved", "refuted", "undecided", "disagreement", "unavailable"]
-PACKAGE = "ferrum_verify.proofs"
+PROOFS = "proofs"
 ENUMERATION = "enumeration"
 DEFAULT_TIMEOUT_SECONDS = 60.0
 """The limit of one query; all of them together need about as long as this."""
@@ -45,10 +40,8 @@ class Row:
 
 
 def directory() -> Path:
-    """Return where the theorem files lie: in the wheel's package, or beside it in a checkout."""
-    package = Path(__file__).resolve().parents[1]
-    inside = package / "proofs"
-    return inside if inside.is_dir() else package.parent / "proofs"
+    """Where the theorem files lie."""
+    return beside.folder(PROOFS)
 
 
 @dataclass(frozen=True)
@@ -62,12 +55,12 @@ class Chapter:
 
 def chapters() -> tuple[Chapter, ...]:
     """Load every file that states theorems, in alphabetical order."""
-    _load_package()
+    package = beside.package(PROOFS).__name__
     found = []
     for path in sorted(directory().glob("*.py")):
         if path.stem == "__init__":
             continue
-        module = importlib.import_module(f"{PACKAGE}.{path.stem}")
+        module = importlib.import_module(f"{package}.{path.stem}")
         stated = getattr(module, "THEOREMS", ())
         if stated:
             found.append(Chapter(path.name, inspect.cleandoc(module.__doc__ or ""), stated))
@@ -182,18 +175,3 @@ def _row(
     seconds = sum(decision.seconds for decision in decisions)
     detail = "; ".join(details)
     return Row(theorem.id, theorem.theory, solver, seconds, result, len(checks), detail)
-
-
-def _load_package() -> None:
-    """Make ``ferrum_verify.proofs`` importable from wherever the files lie."""
-    if PACKAGE in sys.modules:
-        return
-    location = directory()
-    spec = importlib.util.spec_from_file_location(
-        PACKAGE, location / "__init__.py", submodule_search_locations=[str(location)]
-    )
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(f"no theorems at {location}")
-    package = importlib.util.module_from_spec(spec)
-    sys.modules[PACKAGE] = package
-    spec.loader.exec_module(package)

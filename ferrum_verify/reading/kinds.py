@@ -10,6 +10,7 @@ that it may take and nearly does. A test holds the two to each other.
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -83,6 +84,8 @@ PAYLOAD = _form(
 )
 """The payload of an execution plan, which is no document by itself."""
 
+_PLAN_ID = re.compile(r"plan/sha256/[0-9a-f]{64}")
+
 
 def model_of(form: Form) -> type[WireModel]:
     """The pydantic model of a form."""
@@ -93,7 +96,7 @@ def model_of(form: Form) -> type[WireModel]:
 
 def detect(value: Any) -> Kind | None:
     """The kind whose fields agree best with the value's, or None if it has half of no kind's."""
-    if not isinstance(value, dict) or _is_bare_payload(value):
+    if not isinstance(value, dict) or _is_bare_payload(value) or _names_a_plan(value):
         return None
     best: Kind | None = None
     best_agreement = 0.0
@@ -112,6 +115,11 @@ def resemblance(value: Any) -> str:
         return ""
     if _is_bare_payload(value):
         return "; it looks like the payload of an execution plan without its `plan_hash`"
+    if _names_a_plan(value):
+        return (
+            "; it names a plan by its id or hash and does not hold it, as the manifest of a "
+            "checkpoint's capture (the `plan.json` of its directory) and the rows of a trace do"
+        )
     for key, member in value.items():
         kind = detect(member)
         if kind is not None:
@@ -121,3 +129,11 @@ def resemblance(value: Any) -> str:
 
 def _is_bare_payload(value: dict[str, Any]) -> bool:
     return 2 * len(PAYLOAD.required & value.keys()) > len(PAYLOAD.required)
+
+
+def _names_a_plan(value: dict[str, Any]) -> bool:
+    """Whether a value has a plan's id or hash, and nothing that could be the plan itself."""
+    if any(isinstance(each, dict) and _is_bare_payload(each) for each in value.values()):
+        return False
+    named = any(isinstance(each, str) and _PLAN_ID.fullmatch(each) for each in value.values())
+    return (named or "plan_hash" in value) and not {"payload", "nodes", "plan"} & value.keys()

@@ -16,7 +16,7 @@ import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from ferrum_verify.findings import Rule
 from ferrum_verify.findings.errors import DocumentError
@@ -25,7 +25,7 @@ from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES, parse_json
 from ferrum_verify.reading.json_values import LIMIT, NOT_JSON, admit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ferrum_verify.findings import Finding
 
@@ -36,12 +36,21 @@ STANDARD_INPUT = "-"
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
+class Origin(NamedTuple):
+    """Where a value stands: the file, the line that its document begins on, and the pointer."""
+
+    path: Path | None
+    line: int
+    pointer: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedDocument:
     """One JSON value and where it came from; ``findings`` say why there is none.
 
     ``source`` is printable: the path, with ``:LINE`` where a file holds a document a line.
-    ``seconds`` is the time that reading took.
+    ``seconds`` is the time that reading took. ``origins`` are of a document that was put together
+    of several files: where each of its members stands, by the member's pointer.
     """
 
     source: str
@@ -50,6 +59,7 @@ class LoadedDocument:
     path: Path | None = field(default=None, compare=False)
     line: int = field(default=1, compare=False)
     seconds: float = field(default=0.0, compare=False)
+    origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
 
 
 UNREADABLE_FILE = Rule(

@@ -49,8 +49,8 @@ UNKNOWN_KIND = Rule(
     summary="The JSON value is a document of a known kind.",
     why="A plan in another wrapping is not a plan that the engine would load.",
     fix="Give an execution plan, a fragment, a memory plan, a planning problem, a bundle, a "
-    "resolved model plan, a program, a catalog or a policy; `ferrum-verify schema NAME` "
-    "shows each one's form.",
+    "resolved model plan, a program, a catalog or a policy; `ferrum-verify schema NAME` shows "
+    "each one's form, and docs/get-your-plan.md how the engine writes them.",
     source="docs/format.md, «Documents»",
     example=Example("fragment", {"/nodes": DELETE, "/memory": DELETE}),
 )
@@ -71,7 +71,7 @@ def subject_of(value: Any) -> tuple[Subject | None, list[Finding]]:
         return None, [
             UNKNOWN_KIND.finding(f"The value is no document of a known kind{resemblance(value)}.")
         ]
-    places = _places(kind)
+    places = places_of(kind)
     too_many = _row_limit(kind, value, places)
     if too_many is not None:
         return None, [too_many]
@@ -106,7 +106,8 @@ def _parts(kind: Kind, value: Any, excused: Excuse) -> tuple[Parts, list[Finding
     return readable_parts(kind, meant), findings
 
 
-def _places(kind: Kind) -> Places:
+def places_of(kind: Kind) -> Places:
+    """Where the parts of a document of a kind stand in it."""
     match kind:
         case "execution-plan":
             return _plan_places("", {})

@@ -46,8 +46,9 @@ def render(report: Report, _screen: Screen) -> str:
 
 def _command(finding: Finding, document: DocumentReport, region: Region | None) -> str:
     properties: dict[str, str | int] = {}
-    if document.path is not None:
-        properties["file"] = file_name(document.path)
+    path = document.origin(finding.location).path
+    if path is not None:
+        properties["file"] = file_name(path)
     if region is not None:
         properties |= {"line": region.line, "endLine": region.end_line}
         if region.line == region.end_line:  # columns are shown within one line only

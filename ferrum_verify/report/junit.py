@@ -67,8 +67,9 @@ def _case(finding: Finding, document: DocumentReport, region: Region | None) -> 
         classname=printable(document.source),
         name=f"{finding.rule} {place}".rstrip(),
     )
-    if document.path is not None:
-        case.set("file", printable(file_name(document.path)))
+    path = document.origin(finding.location).path
+    if path is not None:
+        case.set("file", printable(file_name(path)))
         if region is not None:
             case.set("line", str(region.line))
     label = label_of(finding)

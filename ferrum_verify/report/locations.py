@@ -31,24 +31,27 @@ def file_name(path: Path) -> str:
 def regions_of(
     documents: Sequence[DocumentReport], pointers: Sequence[Collection[str]] | None = None
 ) -> list[Mapping[str, Region]]:
-    """For each document the regions of JSON pointers in its file: its findings' ones, unless given.
+    """For each document the regions of JSON pointers in its files: its findings', unless given.
 
     Each file is read once. A pointer is left out where nobody can see a line: in standard
     input, in archives, and in what a Python caller handed over.
     """
     if pointers is None:
         pointers = [{finding.location for finding in each.findings} for each in documents]
-    wanted: dict[Path | None, dict[int, Collection[str]]] = {}
-    for document, places in zip(documents, pointers, strict=True):
-        if places:
-            lines = wanted.setdefault(document.path, {})
-            lines[document.line] = {*lines.get(document.line, ()), *places}
+    origins = [
+        {place: document.origin(place) for place in places}
+        for document, places in zip(documents, pointers, strict=True)
+    ]
+    wanted: dict[Path | None, dict[int, set[str]]] = {}
+    for each in origins:
+        for path, line, place in each.values():
+            wanted.setdefault(path, {}).setdefault(line, set()).add(place)
     found = {path: regions_of_file(path, lines) for path, lines in wanted.items()}
     return [
         {
             place: region
-            for place in places
-            if (region := found[document.path].get((document.line, place))) is not None
+            for place, (path, line, inside) in each.items()
+            if (region := found[path].get((line, inside))) is not None
         }
-        for document, places in zip(documents, pointers, strict=True)
+        for each in origins
     ]

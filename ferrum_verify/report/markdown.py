@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.findings.wording import compared_values, plural, printable, sentence
 from ferrum_verify.report.counts import formula_count, label_of, tally, tally_text, urgency
-from ferrum_verify.report.locations import regions_of
+from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _items(document: DocumentReport, regions: Mapping[str, Region], room: int) -
     uses = _uses(document)
     items: list[str] = []
     for finding in sorted(document.findings, key=urgency):
-        item = _item(finding, regions.get(finding.location), uses)
+        item = _item(finding, _line(finding, document, regions), uses)
         room -= len(item)
         if room < 0:
             break
@@ -119,9 +119,16 @@ def _items(document: DocumentReport, regions: Mapping[str, Region], room: int) -
     return items
 
 
-def _item(finding: Finding, region: Region | None, uses: Mapping[str, frozenset[str]]) -> str:
-    place = _code(finding.location) if finding.location else "the whole document"
+def _line(finding: Finding, document: DocumentReport, regions: Mapping[str, Region]) -> str:
+    """Where the finding stands in its file, whose name is told where the document has another."""
+    region = regions.get(finding.location)
+    path = document.origin(finding.location).path
     line = f", line {region.line}" if region is not None else ""
+    return line if path is None or path == document.path else f"{line} of {_code(file_name(path))}"
+
+
+def _item(finding: Finding, line: str, uses: Mapping[str, frozenset[str]]) -> str:
+    place = _code(finding.location) if finding.location else "the whole document"
     lines = [f"\n- **{label_of(finding)}** `{finding.rule}` at {place}{line}"]
     lines.append(f"  {escaped(sentence(finding.message))}")
     values = [f"{name} {_code(text)}" for name, text in compared_values(finding)]

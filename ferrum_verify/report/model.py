@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from ferrum_verify.reading.load import Origin
 from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import networkx as nx
@@ -113,8 +114,9 @@ class DocumentReport:
     ended from outside, and is not in the JSON. ``timings`` are seconds by phase.
     ``subject`` is the document as it was read (of a planning problem: with the memory plan
     that was derived from it), for renderers that show more than findings; ``path`` and
-    ``line`` say where in which file it began; ``comparison`` is of the documents of a comparison
-    of catalogs. None of these four is in the JSON.
+    ``line`` say where in which file it began, and ``origins`` where the members of a document
+    stand that was put together of several; ``comparison`` is of the documents of a comparison
+    of catalogs. None of these five is in the JSON.
     """
 
     source: str
@@ -128,7 +130,20 @@ class DocumentReport:
     subject: Subject | None = field(default=None, repr=False, compare=False)
     path: Path | None = field(default=None, repr=False, compare=False)
     line: int = field(default=1, repr=False, compare=False)
+    origins: Mapping[str, Origin] = field(default_factory=dict, repr=False, compare=False)
     comparison: Comparison | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def files(self) -> tuple[Path | None, ...]:
+        """The document's file, and those of its members."""
+        return self.path, *(origin.path for origin in self.origins.values())
+
+    def origin(self, location: str) -> Origin:
+        """Where a JSON pointer of the document leads: the file, its line, and the pointer there."""
+        for member, origin in self.origins.items():
+            if location == member or location.startswith(f"{member}/"):
+                return origin._replace(pointer=origin.pointer + location.removeprefix(member))
+        return Origin(self.path, self.line, location)
 
     @property
     def graph(self) -> nx.DiGraph[str] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -44,7 +45,11 @@ def render(report: Report, _screen: Screen) -> str:
 def _run(report: Report) -> dict[str, Any]:
     rules = rules_of(report.findings)
     indices = {rule.id: index for index, rule in enumerate(rules)}
-    files = list(dict.fromkeys(uri for each in report.documents if (uri := _uri(each))))
+    files = list(
+        dict.fromkeys(
+            uri for each in report.documents for path in each.files if (uri := _uri(path))
+        )
+    )
     regions = regions_of(report.documents, [_pointers(each) for each in report.documents])
     return {
         "tool": {
@@ -153,7 +158,7 @@ def _location(
     document: DocumentReport, place: str, regions: Mapping[str, Region]
 ) -> dict[str, Any]:
     location: dict[str, Any] = {}
-    uri = _uri(document)
+    uri = _uri(document.origin(place).path)
     if uri is not None:
         physical: dict[str, Any] = {"artifactLocation": _artifact(uri)}
         region = regions.get(place)
@@ -240,8 +245,8 @@ def _artifact(uri: str) -> dict[str, Any]:
     return {"uri": uri, "uriBaseId": "%SRCROOT%"} if relative else {"uri": uri}
 
 
-def _uri(document: DocumentReport) -> str | None:
-    if document.path is None:
+def _uri(path: Path | None) -> str | None:
+    if path is None:
         return None
-    name = file_name(document.path)
-    return Path(name).as_uri() if Path(name).is_absolute() else quote(name)
+    name = file_name(path)
+    return Path(name).as_uri() if Path(name).is_absolute() else quote(os.fsencode(name))

@@ -84,6 +84,13 @@ class Page:
             found.append(Block(kind, match[part], line, start, match["file"]))
         return found
 
+    def section(self, heading: str) -> Page:
+        """The part of the page from a heading to the next of its level, as a page of its own."""
+        level, _, _ = heading.partition(" ")
+        _, found, rest = self.text.partition(f"\n{heading}\n")
+        assert found, heading
+        return Page(self.name, re.split(rf"^{level} ", rest, maxsplit=1, flags=re.MULTILINE)[0])
+
     @property
     def links(self) -> list[str]:
         """Where the page's links and pictures lead, code aside."""

@@ -44,6 +44,7 @@ class Session:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.status = 0
+        self._environment = environment()
         for name in ("docs", "models", "proofs"):
             (folder / name).symlink_to(ROOT / name)
         for name in ("Makefile", "constraints.txt", "pyproject.toml"):
@@ -89,8 +90,8 @@ class Session:
         return [line.removeprefix(".venv/bin/") for line in done.stdout.splitlines()]
 
     def _shell(self, command: str) -> str:
-        given = environment(COLUMNS=COLUMNS, **_AUTHOR)
-        given["PATH"] = f"{self._bin}{os.pathsep}{given['PATH']}"
+        path = f"{self._bin}{os.pathsep}{self._environment['PATH']}"
+        given = self._environment | _AUTHOR | {"COLUMNS": COLUMNS, "PATH": path}
         done = subprocess.run(
             ["bash", "-c", f"{{ {command}\n}} 2>&1"],
             cwd=self.folder,
@@ -126,6 +127,22 @@ class Session:
                 del os.environ["COLUMNS"]
             else:
                 os.environ["COLUMNS"] = before[3]
+
+
+class Installed(Session):
+    """The session of a reader who installed the package, in a folder without a checkout."""
+
+    def __init__(self, folder: Path, installation: Path) -> None:
+        self.folder = folder
+        self.status = 0
+        self._bin = installation / "bin"
+        self._environment = {
+            name: value for name, value in environment().items() if not name.startswith("PYTHON")
+        }
+
+    def run(self, command: str) -> str:
+        """What the command prints, on both streams: nothing runs in this process."""
+        return f"{self.status}\n" if command == "echo $?" else self._shell(command)
 
 
 _AUTHOR = {

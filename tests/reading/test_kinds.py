@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferrum_verify.reading.kinds import FORMS, PAYLOAD, Form, detect, model_of, resemblance
+from ferrum_verify.reading.parse import UNKNOWN_KIND, subject_of
 from tests.vectors import cases, fragment_of
 
 if TYPE_CHECKING:
@@ -64,3 +65,26 @@ def test_what_a_value_looks_like() -> None:
     assert detect(plan["payload"]) is None
     assert "payload of an execution plan" in resemblance(plan["payload"])
     assert "kind execution-plan" in resemblance({"result": plan})
+
+
+def test_what_names_a_plan_is_not_the_plan() -> None:
+    plan = cases("execution-plans")[0]["bundle"]["plan"]
+    payload = plan["payload"]
+    named = {"plan_id": payload["plan_id"], "plan_hash": plan["plan_hash"]}
+    manifest = named | {
+        "program_fingerprint": payload["program_fingerprint"],
+        "retained_completion_values": payload["retained_completion_values"],
+    }
+    row = {"event": "step", "time": 1.5, "id": payload["plan_id"]}
+    for value in (named, manifest, row, {"plan_hash": plan["plan_hash"]}):
+        assert detect(value) is None
+        subject, findings = subject_of(value)
+        assert subject is None
+        (finding,) = findings
+        assert finding.rule == UNKNOWN_KIND.id
+        assert "names a plan by its id or hash and does not hold it" in finding.message
+    # A plan whose payload was lost, or stands under another name, is told as such.
+    assert detect({"payload": None, "plan_hash": plan["plan_hash"]}) == "execution-plan"
+    assert detect(plan | {"note": payload["plan_id"]}) == "execution-plan"
+    assert detect({"payloads": payload, "plan_hash": plan["plan_hash"]}) == "execution-plan"
+    assert "payload of an execution plan" in resemblance(payload)
