@@ -231,6 +231,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     A plan that states its layout is held to the derived one.
     """
     yield from checkpoint_stated.check_presence(subject)
+    yield from checkpoint_stated.check_inputs(subject)
     nodes, memory = subject.plan_nodes, subject.memory
     program, catalog = subject.program, subject.catalog
     if nodes is None or memory is None or program is None or catalog is None:

@@ -43,6 +43,34 @@ def check_presence(subject: Subject) -> Iterator[Finding]:
         )
 
 
+INPUTS = Rule(
+    id="checkpoint.inputs-incomplete",
+    summary="A program whose plan is of schema 8.1 gives all of its inputs a role in checkpoints, "
+    "if it gives one to any.",
+    why="An engine of that schema refuses to read the program otherwise: an input without a role "
+    "could change the state unseen.",
+    fix="Name each input of the program once in `checkpoint_inputs`, and nothing else.",
+    source="docs/format.md, «Plan schema 8.1» (catalog, program, policy)",
+    example=Example(
+        "bundle-8.1",
+        {"/program/checkpoint_inputs/output_only_inputs": [], _STATED: DELETE},
+        also=("pool.checkpoint-growth",),
+    ),
+)
+
+
+def check_inputs(subject: Subject) -> Iterator[Finding]:
+    """Whether the checkpoint inputs of a program of today are all of its inputs."""
+    program = subject.program
+    if program is None or program.checkpoint_inputs is None or subject.schema != SCHEMA_8_1:
+        return
+    if not program.checkpoint_inputs.covers(program.inputs):
+        yield INPUTS.finding(
+            "the checkpoint inputs are not the program's inputs, each once",
+            f"{subject.places.program}/checkpoint_inputs",
+        )
+
+
 DIFFERS = Rule(
     id="checkpoint.layout-differs",
     summary="The checkpoint layout that a plan states is the one that is derived from it, its "
@@ -85,7 +113,7 @@ def check_derived(subject: Subject, derived: SequenceCheckpointLayout | None) ->
                 expected=ours[field],
                 actual=theirs.get(field),
             )
-    if ours.keys() < theirs.keys():
+    if "completed_input_capture" in theirs.keys() - ours.keys():
         yield DIFFERS.finding(
             "the plan's checkpoint layout supports the capture of completed input, which not all "
             "of its providers do",

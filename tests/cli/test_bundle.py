@@ -18,7 +18,7 @@ from ferrum_verify.cli import run
 from ferrum_verify.reading.joining import Match
 from ferrum_verify.reading.json_values import MAXIMUM_DEPTH
 
-WHOLE = models.bundle("qwen3.5-4b", 1)
+WHOLE = models.bundle("qwen3.5-4b", 1, schema="5.0")
 PAYLOAD = WHOLE["plan"]["payload"]
 SOURCES = ("program", "catalog", "policy")
 HASHES = {
@@ -26,7 +26,7 @@ HASHES = {
     "catalog": PAYLOAD["capability_catalog_fingerprint"],
     "policy": PAYLOAD["policy_fingerprint"],
 }
-OTHER = models.bundle("llama-3.1-8b", 1)
+OTHER = models.bundle("llama-3.1-8b", 1, schema="5.0")
 
 
 @pytest.fixture(autouse=True)
