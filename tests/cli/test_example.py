@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def test_a_bundle_is_printed_in_the_engines_order(family: str, capfdbinary: Any) -> None:
     assert run(["example", family, "--layers", "1"]) == 0
     printed = json.loads(capfdbinary.readouterr().out)
-    assert json.dumps(printed) == json.dumps(models.bundle(family, 1, schema="5.0"))
+    assert json.dumps(printed) == json.dumps(models.bundle(family, 1))
 
 
 @pytest.mark.parametrize("part", ["plan", "program", "catalog", "policy"])
@@ -30,7 +30,7 @@ def test_a_part_is_that_of_the_bundle(part: str, tmp_path: Path) -> None:
     file = tmp_path / "part.json"
     assert run(["example", "qwen3.5-4b", "--layers", "1", "--part", part, "-o", str(file)]) == 0
     assert json.dumps(json.loads(file.read_text())) == json.dumps(
-        models.bundle("qwen3.5-4b", 1, schema="5.0")[part]
+        models.bundle("qwen3.5-4b", 1)[part]
     )
 
 
@@ -66,6 +66,10 @@ def test_nothing_is_loaded_from_the_working_directory(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_package_is_loaded_once() -> None:
+    assert beside.package("models") is beside.package("models")
 
 
 def test_what_lies_nowhere_is_not_loaded() -> None:
