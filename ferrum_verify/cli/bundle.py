@@ -8,7 +8,7 @@ import click
 
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit
 from ferrum_verify.findings.errors import DocumentError, summarise
-from ferrum_verify.findings.wording import printable
+from ferrum_verify.findings.wording import printable, shortened
 from ferrum_verify.plan.canonical import ordered_bytes
 from ferrum_verify.reading.joining import (
     PLAN,
@@ -83,7 +83,7 @@ def _answers(plan: Part, name: Source, matches: Sequence[Match]) -> Iterator[str
     """A line for each file of a source: does the plan come from it?"""
     stated = stated_hash(plan.value, name)
     compiled = (
-        f"{printable(plan.label)} was compiled from the {name} {printable(stated)}"
+        f"{printable(plan.label)} was compiled from the {name} {shortened(stated, 64)}"
         if stated is not None
         else f"{printable(plan.label)} has no `{STATED[name]}`"
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Source = Literal["program", "catalog", "policy"]
-Answer = Literal["fits", "differs", "unknown"]
+Answer = Literal["fits", "unknown", "differs"]
 
 PLAN = "plan"
 SOURCES: tuple[Source, ...] = ("program", "catalog", "policy")
@@ -38,6 +38,8 @@ STATED: dict[Source, str] = {
     "policy": "policy_fingerprint",
 }
 """Where the payload of a plan states the hash of each source."""
+
+_BEST_FIRST: tuple[Answer, ...] = ("fits", "unknown", "differs")
 
 
 class Part(NamedTuple):
@@ -133,17 +135,17 @@ def match(plan: Any, source: Part) -> Match:
 
 
 def chosen(plan: Any, candidates: Sequence[Part]) -> Part:
-    """The one of several candidates for a source that fits the plan, else the first of them."""
+    """The first of several candidates for a source that fits the plan, else that may, else any."""
     if len(candidates) == 1:
         return candidates[0]
-    answers = [match(plan, each).answer for each in candidates]
-    return candidates[answers.index("fits") if "fits" in answers else 0]
+    return min(candidates, key=lambda part: _BEST_FIRST.index(match(plan, part).answer))
 
 
 def completed(document: LoadedDocument, given: Sequence[Part]) -> LoadedDocument:
     """The document's plan with the given sources, in place of its own; itself if it has no plan.
 
-    Of several candidates for a source the one that fits is taken.
+    Of several candidates for a source the one that fits is taken; where none does, the findings
+    say so of one.
     """
     own = {} if document.findings else {part.name: part for part in parts_of(document)}
     candidates = {name: [part for part in given if part.name == name] for name in SOURCES}
