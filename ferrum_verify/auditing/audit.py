@@ -194,6 +194,7 @@ def _judge_provenance(subject: Subject) -> list[Finding]:
     # Only full plans and their sources need these. A fragment's audit would take 6 times
     # `python -c pass` longer with them, of the 35 that it may take and nearly does.
     from ferrum_verify.rules import (  # noqa: PLC0415
+        canonical_form,
         checkpoint,
         contract,
         integrity,
@@ -209,6 +210,7 @@ def _judge_provenance(subject: Subject) -> list[Finding]:
             contract.check,
             checkpoint.check,
             integrity.check,
+            canonical_form.check,
         )
         for finding in capped(check(subject))
     ]

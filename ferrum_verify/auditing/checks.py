@@ -28,6 +28,7 @@ from ferrum_verify.rules import (
     initialization_scratch,
     lifetimes,
     liveness,
+    liveness_summary,
     pool,
     pool_totals,
     reusable,
@@ -125,9 +126,10 @@ def derive_subject(subject: Subject) -> tuple[Subject | None, list[Finding]]:
         return None, list(_check_shapes(problem))
     usable = problem.policy_capacity_bytes - problem.reserve_bytes
     findings += pool_totals.check_bounds(memory.dynamic_pools)
+    # What is derived has no place in a problem; the finding is about the whole of it.
+    findings += liveness_summary.check_references(memory, "")
     if not has_errors(findings):
         bounds = capacity.check_bounds(memory.dynamic_pools, memory.static_bytes, usable, "")
-        # What is derived has no place in a problem; the finding is about the whole of it.
         findings += [replace(finding, location="") for finding in bounds]
     return (None if has_errors(findings) else replace(subject, memory=memory)), findings
 

@@ -26,6 +26,7 @@ from ferrum_verify.contracts import (
 )
 from ferrum_verify.findings import Family, Rule
 from ferrum_verify.reading import (
+    attributes,
     checkpoint_wire,
     json_text,
     json_values,
@@ -39,6 +40,7 @@ from ferrum_verify.rules import (
     accesses,
     aliases,
     binding,
+    canonical_form,
     capacity,
     capacity_grant,
     captured_programs,
@@ -110,6 +112,7 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         schema_versions,
         wire_findings,
         checkpoint_wire,
+        attributes,
     ),
     "graph": (graph, accesses, plan_graph, data_flow, work, state_effects, selection),
     "value": (
@@ -168,7 +171,7 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         plan_checkpoint,
         plan_memory,
     ),
-    "integrity": (integrity, source_integrity, execution_semantics, proof),
+    "integrity": (canonical_form, integrity, source_integrity, execution_semantics, proof),
 }
 
 

@@ -17,6 +17,7 @@ from ferrum_verify.derive.checkpoint_layout import (
 from ferrum_verify.derive.checkpoint_providers import select_providers
 from ferrum_verify.derive.checkpoint_ranges import conflict
 from ferrum_verify.derive.output_only import reached_state
+from ferrum_verify.derive.output_only_aliases import false_aliases
 from ferrum_verify.derive.spans import NoCommonSpan, merge_boundaries
 from ferrum_verify.derive.state_projection import (
     DeclaredState,
@@ -65,6 +66,8 @@ def derive_checkpoint(
     are taken to be well-formed. ``schema`` is the plan's version, if it names one.
     """
     faults: list[Unsupported | Refusal] = list(_input_faults(program, nodes))
+    if program.checkpoint_inputs is not None and program.checkpoint_inputs.output_only_inputs:
+        faults += false_aliases(nodes)
     if not program.states:
         faults.append(
             Unsupported(

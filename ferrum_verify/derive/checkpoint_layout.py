@@ -58,7 +58,13 @@ class Unsupported:
 
 
 RefusalKind = Literal[
-    "no-providers", "provider-absent", "provider-identity", "state-size", "descriptor-size"
+    "no-providers",
+    "provider-absent",
+    "provider-identity",
+    "state-size",
+    "descriptor-size",
+    "false-alias",
+    "alias-order",
 ]
 
 

@@ -20,6 +20,7 @@ from ferrum_verify.reading.validation import TooManyFaultsError, validated
 from ferrum_verify.reading.wire_faults import wire_faults
 from ferrum_verify.reading.wire_findings import finding_of
 from ferrum_verify.rules.checkpoint_causes import locate
+from ferrum_verify.rules.descriptor_rows import check_rows
 
 if TYPE_CHECKING:
     from ferrum_verify.derive.checkpoint_layout import Refusal, RefusalKind, SequenceCheckpoint
@@ -37,6 +38,8 @@ _RULE_OF: dict[RefusalKind, str] = {
     "provider-identity": "contract.provider-differs",
     "state-size": "contract.state-differs",
     "descriptor-size": "descriptor.illegal-demand",
+    "false-alias": "value.false-alias",
+    "alias-order": "value.alias-order",
 }
 """The rules by which an audit reports what the derivation refuses."""
 
@@ -58,7 +61,10 @@ def derive_sequence_checkpoint(
         findings = [finding_of(fault) for fault in wire_faults(faults, document)]
     except TooManyFaultsError:
         parts, findings = None, [too_many_faults()]
-    if parts is None:
+    if parts is not None:
+        rows = parts.plan.payload.memory.dynamic_descriptors
+        findings += check_rows(rows, f"{_BUNDLE.memory}/dynamic_descriptors")
+    if parts is None or findings:
         raise DocumentError(summarise(findings), findings)
     derivation = derive_checkpoint(
         parts.program,

@@ -14,8 +14,9 @@ from ferrum_verify.documents.plan_schema import Schema, followed
 from ferrum_verify.documents.policy import RuntimePolicy
 from ferrum_verify.documents.primitives import Identity, Version, WireModel
 from ferrum_verify.documents.program import ModelProgram, ProgramState
-from ferrum_verify.documents.storage import AcceptedStorage, StorageContract
-from ferrum_verify.documents.value_storage import malformed_reason
+from ferrum_verify.documents.storage import AcceptedStorage, StorageContract, accepted_fault
+from ferrum_verify.documents.value_storage import malformed_reason, port_faults
+from ferrum_verify.documents.weight_parts import weight_faults
 
 
 class Bundle(WireModel):
@@ -33,18 +34,22 @@ class _Part(WireModel):
 
 
 class WellFormedBinding(ValueBinding):
-    """A binding whose components can hold its value.
+    """A binding that is well-formed, and so is its weight.
 
     In an audited plan that is a rule of its own; here a plan that breaks it is no document.
     """
 
     @model_validator(mode="after")
     def _well_formed(self) -> Self:
-        if (reason := malformed_reason(self)) is not None:
+        own = malformed_reason(self)
+        faults = [*port_faults(self), *([] if own is None else [own])]
+        if self.usage == "weights":
+            faults += weight_faults(self)
+        if faults:
             raise PydanticCustomError(
                 "malformed_binding",
                 "The binding of value {value_id} is malformed: {reason}",
-                {"value_id": self.value_id, "reason": reason},
+                {"value_id": self.value_id, "reason": "; ".join(faults)},
             )
         return self
 
@@ -96,15 +101,30 @@ class CheckpointPlan(_Part):
 class CheckpointProgram(_Part):
     """The program as the checkpoint derivation reads it."""
 
+    family_id: Identity | None = None
     inputs: Annotated[tuple[Identity, ...], Field(strict=False)]
     states: Annotated[tuple[ProgramState, ...], Field(strict=False)]
     checkpoint_inputs: CheckpointInputs | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.family_id is not None and (
+            faults := [fault for state in self.states for fault in state.faults()]
+        ):
+            raise PydanticCustomError("malformed_state", "{reason}", {"reason": "; ".join(faults)})
+        return self
 
 
 class LegalAcceptedStorage(AcceptedStorage):
     """The profiles that a provider accepts, all of them legal."""
 
     accepted_profiles: Annotated[tuple[LegalStorageProfile, ...], Field(strict=False)]
+
+    @model_validator(mode="after")
+    def _ascends(self) -> Self:
+        if (fault := accepted_fault(self)) is not None:
+            raise PydanticCustomError("accepted_profiles", "{fault}", {"fault": fault})
+        return self
 
 
 class LegalPortStorage(PortStorage):

@@ -112,7 +112,7 @@ class PortStorage(WireModel):
     """The storage that a provider accepts at one of its ports."""
 
     role: Role
-    ordinal: U64
+    ordinal: U32
     storage: AcceptedStorage
 
 

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_serializer
 from pydantic_core import PydanticCustomError
 
 from ferrum_verify.documents.primitives import (
+    U32,
     U64,
     U64_MAX,
     Identity,
@@ -146,7 +147,7 @@ class StatePort(WireModel):
     """A port through which a provider reads or writes a state, and how it is laid out there."""
 
     role: Role
-    ordinal: U64
+    ordinal: U32
     storage_profile: LegalStorageProfile
     layout: StateLayout
 

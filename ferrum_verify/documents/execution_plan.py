@@ -7,7 +7,7 @@ from pydantic import Field
 from ferrum_verify.documents.execution_weights import ExecutionWeights
 from ferrum_verify.documents.memory_plan import MemoryPlan
 from ferrum_verify.documents.node import PlanNode
-from ferrum_verify.documents.primitives import U64, Fingerprint, Identity, Version, WireModel
+from ferrum_verify.documents.primitives import U32, U64, Fingerprint, Identity, Version, WireModel
 from ferrum_verify.documents.sequence_checkpoint import StatedLayout
 from ferrum_verify.documents.tensor import Tensor
 
@@ -17,7 +17,7 @@ class RetainedCompletionValue(WireModel):
 
     value_id: Identity
     producer_node_id: Identity
-    output_ordinal: U64
+    output_ordinal: U32
     resource_id: Identity
     logical_offset_bytes: U64
     tensor: Tensor

@@ -3,10 +3,9 @@
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, JsonValue, Tag
-from typing_extensions import TypedDict
 
 from ferrum_verify.documents.demand import SizeFormula
-from ferrum_verify.documents.execution_semantics import ExecutionSemantics
+from ferrum_verify.documents.execution_semantics import Determinism, ExecutionSemantics
 from ferrum_verify.documents.primitives import (
     U32,
     U64,
@@ -24,21 +23,21 @@ from ferrum_verify.documents.primitives import (
 )
 from ferrum_verify.documents.storage import AcceptedStorage
 from ferrum_verify.documents.tensor import Tensor
-from ferrum_verify.documents.variants import ANOTHER, WHOLE, known_or_another, schema_of_others
+from ferrum_verify.documents.weight import WeightBinding
 
 
 class MayAlias(Variant):
     """The output may take the bytes of the input at ``tensor_index``."""
 
     tag: ClassVar[str] = "may_alias"
-    tensor_index: U64
+    tensor_index: U32
 
 
 class MustAlias(Variant):
     """The output takes the bytes of the input at ``tensor_index``."""
 
     tag: ClassVar[str] = "must_alias"
-    tensor_index: U64
+    tensor_index: U32
 
 
 AliasPolicy = Annotated[
@@ -65,101 +64,12 @@ class ValueStorage(WireModel):
     components: Annotated[tuple[StorageComponent, ...], Field(strict=False)]
 
 
-@WHOLE
-class _DenseEncoding(TypedDict):
-    element_type: ElementType
-
-
-@WHOLE
-class DenseEncoding(TypedDict):
-    """Elements one after the other, each in full."""
-
-    dense: _DenseEncoding
-
-
-Encoding = Annotated[
-    Annotated[DenseEncoding, Tag("dense")]
-    | Annotated[JsonValue, Tag(ANOTHER), schema_of_others("dense")],
-    known_or_another("dense"),
-]
-"""How a part of a weight is written; as plain JSON, since most variants are not known here."""
-
-
-class WeightComponent(WireModel):
-    """One stored part of a weight."""
-
-    component_id: Identity
-    role: Identity
-    physical_dimensions: Annotated[tuple[U64, ...], Field(strict=False)]
-    encoding: Encoding
-
-
-@WHOLE
-class _DenseLayout(TypedDict):
-    component_id: Identity
-
-
-@WHOLE
-class DenseLayout(TypedDict):
-    """The whole matrix in one component."""
-
-    dense: _DenseLayout
-
-
-@WHOLE
-class CompositePart(TypedDict):
-    """A block of the matrix: where it begins, how far it goes, and what holds it."""
-
-    layout: Annotated[
-        Annotated[DenseLayout, Tag("dense")]
-        | Annotated[JsonValue, Tag(ANOTHER), schema_of_others("dense")],
-        known_or_another("dense"),
-    ]
-    logical_offsets: list[U64]
-    extents: list[U64]
-
-
-@WHOLE
-class _CompositeLayout(TypedDict):
-    parts: list[CompositePart]
-
-
-@WHOLE
-class CompositeLayout(TypedDict):
-    """The matrix in blocks, each with a layout of its own."""
-
-    composite: _CompositeLayout
-
-
-PhysicalLayout = Annotated[
-    Annotated[DenseLayout, Tag("dense")]
-    | Annotated[CompositeLayout, Tag("composite")]
-    | Annotated[JsonValue, Tag(ANOTHER), schema_of_others("dense", "composite")],
-    known_or_another("dense", "composite"),
-]
-"""Which component holds which part of a weight; as plain JSON, like an encoding."""
-
-
-class WeightBinding(WireModel):
-    """Which weight a value is, and how it is stored.
-
-    Dense and composite layouts are known; what others hold is the weight format's own affair.
-    """
-
-    weight_id: Identity
-    format_id: Identity
-    layout_id: Identity
-    schema_version: Version
-    physical_layout: PhysicalLayout
-    components: Annotated[tuple[WeightComponent, ...], Field(strict=False)]
-
-
 class ValueBinding(WireModel):
     """One input or output of a node, bound to its tensor and its bytes."""
 
     value_id: Identity
     role: Role
-    ordinal: U64
+    ordinal: U32
     tensor: Tensor
     access: Access
     alias: AliasPolicy
@@ -177,9 +87,9 @@ class ExactAlias(WireModel):
     """An output that takes an input's bytes."""
 
     output_value_id: Identity
-    output_ordinal: U64
+    output_ordinal: U32
     input_value_id: Identity
-    input_ordinal: U64
+    input_ordinal: U32
     kind: Literal["may_alias", "must_alias"]
 
 
@@ -198,7 +108,7 @@ class TokenAxis(WireModel):
 
     value_id: Identity
     role: Role
-    ordinal: U64
+    ordinal: U32
     axis: U32
     rank: U32
     canonical_extent: U64
@@ -230,11 +140,67 @@ Work = Annotated[
 ]
 
 
+class OperationVersionMismatch(Variant):
+    """The provider runs another version of the operation."""
+
+    tag: ClassVar[str] = "operation_version_mismatch"
+    required: Version
+    available: Version
+
+
+class ProviderVersionMismatch(Variant):
+    """The provider is of another version than the operation asks for."""
+
+    tag: ClassVar[str] = "provider_version_mismatch"
+    required: Version
+    available: Version
+
+
+class MissingCapabilities(Variant):
+    """The provider lacks what the operation or the node requires."""
+
+    tag: ClassVar[str] = "missing_capabilities"
+    capabilities: Annotated[tuple[Identity, ...], Field(strict=False)]
+
+
+class UnsupportedWeightFormats(Variant):
+    """The provider does not read the plan's weights."""
+
+    tag: ClassVar[str] = "unsupported_weight_formats"
+    formats: Annotated[tuple[Identity, ...], Field(strict=False)]
+
+
+class UnsupportedQuantizationFormats(Variant):
+    """The provider does not read the plan's quantized weights."""
+
+    tag: ClassVar[str] = "unsupported_quantization_formats"
+    formats: Annotated[tuple[Identity, ...], Field(strict=False)]
+
+
+class InsufficientExecutionDeterminism(Variant):
+    """The provider promises less of its bits than the policy requires; of schema 8.1."""
+
+    tag: ClassVar[str] = "insufficient_execution_determinism"
+    required: Determinism
+    available: ExecutionSemantics
+
+
+Incompatibility = Annotated[
+    Annotated[OperationVersionMismatch, Tag("operation_version_mismatch")]
+    | Annotated[ProviderVersionMismatch, Tag("provider_version_mismatch")]
+    | Annotated[MissingCapabilities, Tag("missing_capabilities")]
+    | Annotated[UnsupportedWeightFormats, Tag("unsupported_weight_formats")]
+    | Annotated[UnsupportedQuantizationFormats, Tag("unsupported_quantization_formats")]
+    | Annotated[InsufficientExecutionDeterminism, Tag("insufficient_execution_determinism")],
+    Discriminator(variant_tag),
+]
+
+
 class Incompatible(WireModel):
-    """The provider cannot run the node; the engine's own reasons are kept as they are."""
+    """The provider cannot run the node; the list of reasons may be empty, or repeat one."""
 
     tag: ClassVar[str] = "incompatible"
-    incompatible: Annotated[tuple[JsonValue, ...], Field(strict=False)]
+    incompatible: Annotated[tuple[Incompatibility, ...], Field(strict=False)]
 
 
 class StorageIncompatible(Variant):

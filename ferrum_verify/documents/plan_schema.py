@@ -97,7 +97,6 @@ LEFT_OUT = (
     LeftOut(_PAYLOAD, "sequence_checkpoint_layout", None),
     LeftOut(f"{_PAYLOAD}/memory", "checkpoint_capacity", None),
     LeftOut(f"{_PAYLOAD}/memory/dynamic_pools/*", "checkpoint_growth_ceiling_bytes", 0),
-    LeftOut(f"{_PAYLOAD}/memory/reusable_execution", "program_policy", None),
     LeftOut(f"{_PAYLOAD}/execution_weights", "approximate_quality_approval", None),
     LeftOut(f"{_PAYLOAD}/execution_weights", "static_weight_transforms", []),
     LeftOut(_LAYOUT, "completed_input_capture", "unsupported"),

@@ -21,14 +21,18 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+U8_MAX = 2**8 - 1
 U16_MAX = 2**16 - 1
 U32_MAX = 2**32 - 1
 U64_MAX = 2**64 - 1
 U128_MAX = 2**128 - 1
+I64_MAX = 2**63 - 1
 
+U8 = Annotated[int, Field(ge=0, le=U8_MAX)]
 U16 = Annotated[int, Field(ge=0, le=U16_MAX)]
 U32 = Annotated[int, Field(ge=0, le=U32_MAX)]
 U64 = Annotated[int, Field(ge=0, le=U64_MAX)]
+I64 = Annotated[int, Field(ge=-I64_MAX - 1, le=I64_MAX)]
 
 
 def _parse_u128(value: object) -> int:

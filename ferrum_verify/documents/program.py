@@ -1,14 +1,16 @@
 """The model program: operations in blocks, states, weights, inputs and outputs."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, JsonValue, Tag
 
-from ferrum_verify.documents.checkpoint import CheckpointInputs, StateCapability
+from ferrum_verify.documents.checkpoint import CheckpointInputs, StateCapability, StateSemantics
 from ferrum_verify.documents.node import TokenAxis
 from ferrum_verify.documents.primitives import (
     U32,
     U64,
+    U64_MAX,
     Identity,
     Initialization,
     Variant,
@@ -16,7 +18,7 @@ from ferrum_verify.documents.primitives import (
     WireModel,
     variant_tag,
 )
-from ferrum_verify.documents.tensor import Tensor
+from ferrum_verify.documents.tensor import Tensor, tensor_bytes, tensor_faults
 
 
 class TokenScaled(Variant):
@@ -44,6 +46,28 @@ class ProgramState(WireModel):
     capacity_demand: CapacityDemand
     initialization: Initialization
     checkpoint: StateCapability = "unsupported"
+
+    def faults(self) -> Iterator[str]:
+        """What makes the state malformed in a whole program, each as a clause.
+
+        The rules are docs/format.md, «Sequence checkpoints».
+        """
+        shape = list(tensor_faults(self.tensor))
+        yield from (f"state `{self.id}`: {fault}" for fault in shape)
+        demand = self.capacity_demand
+        if isinstance(demand, TokenScaled):
+            each, most = demand.bytes_per_token, demand.maximum_tokens
+            if not shape and each < tensor_bytes(self.tensor):
+                yield (
+                    f"state `{self.id}` has {each:,} bytes for each token, and its tensor takes "
+                    f"{tensor_bytes(self.tensor):,}"
+                )
+            if not most:
+                yield f"state `{self.id}` holds at most 0 tokens"
+            if each * most > U64_MAX:
+                yield f"state `{self.id}` takes {each * most:,} bytes, more than u64 holds"
+        if isinstance(self.checkpoint, StateSemantics) and self.lifetime != "sequence":
+            yield f"state `{self.id}` is checkpointed and lives for one {self.lifetime}"
 
 
 class ProgramWeight(WireModel):

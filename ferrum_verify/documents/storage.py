@@ -1,6 +1,7 @@
 """Storage profiles: which allocator backs a resource, and how the kernel sees its bytes."""
 
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -80,6 +81,20 @@ class AcceptedStorage(WireModel):
     def accepts(self, profile: StorageProfile) -> bool:
         """Whether the provider can work with this profile."""
         return profile in self.accepted_profiles
+
+
+def accepted_fault(accepted: AcceptedStorage) -> str | None:
+    """What is wrong with a list of accepted profiles beside each of them; None if nothing is.
+
+    It is not empty, and ascends: a linear arena first, then by block, contiguous before paged.
+    The text completes the sentence "… accepts …" (docs/format.md, «Sizes»).
+    """
+    keys = [profile.blocks for profile in accepted.accepted_profiles]
+    if not keys:
+        return "no storage profile at all"
+    if any(left >= right for left, right in pairwise(keys)):
+        return "storage profiles that do not strictly ascend"
+    return None
 
 
 LINEAR_CONTIGUOUS = StorageProfile(allocator="linear_arena", view="contiguous")

@@ -1,5 +1,6 @@
 """Tensors and the layouts of their bytes."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -80,6 +81,50 @@ def tensor_storage_bytes(tensor: Tensor) -> int:
             return _dense_bytes(dimensions, tensor.element_type)
         case _:
             return tensor_bytes(tensor)
+
+
+def tensor_faults(tensor: Tensor) -> Iterator[str]:
+    """What is wrong with a tensor; each fault completes the sentence "value X is malformed: …".
+
+    The rules are docs/format.md, «Values» (tensors).
+    """
+    dimensions, rank = tensor.dimensions, len(tensor.dimensions)
+    if not all(dimensions):
+        yield f"its tensor has a dimension of 0 in {list(dimensions)}"
+    try:
+        tensor_bytes(tensor)
+        if isinstance(tensor.layout, Strided) and len(tensor.layout.byte_strides) == rank:
+            tensor_storage_bytes(tensor)
+    except SizeError as error:
+        yield f"the size of its tensor {error}"
+    match tensor.layout:
+        case Strided(byte_strides=strides):
+            if len(strides) != rank or not all(strides):
+                yield f"its tensor of {rank} dimensions has the strides {list(strides)}"
+        case Blocked(block=block, axis_order=order):
+            if len(block) != rank or not all(block):
+                yield f"its tensor of {rank} dimensions has the blocks {list(block)}"
+            elif sorted(order) != list(range(rank)):
+                yield f"its tensor of {rank} dimensions has the axis order {list(order)}"
+            elif all(dimensions):
+                yield from _padding_faults(dimensions, tensor.layout)
+
+
+def _padding_faults(dimensions: tuple[int, ...], layout: Blocked) -> Iterator[str]:
+    rounded = [-(-d // b) * b for d, b in zip(dimensions, layout.block, strict=True)]
+    grows = rounded != list(dimensions)
+    if not isinstance(layout.padding, ZeroFill):
+        if grows:
+            yield f"blocks of {list(layout.block)} do not divide its tensor of {list(dimensions)}"
+        return
+    expected = [rounded[axis] for axis in layout.axis_order]
+    stated = list(layout.padding.physical_dimensions)
+    if stated != expected:
+        yield f"its tensor is filled up to {stated}, where its blocks need {expected}"
+    elif not grows:
+        yield f"its tensor of {list(dimensions)} is filled up, and its blocks need no filling"
+    elif any(extent > U64_MAX for extent in expected):
+        yield f"its tensor is filled up to {stated}, which passes u64"
 
 
 def tensor_bytes(tensor: Tensor) -> int:

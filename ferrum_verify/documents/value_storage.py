@@ -1,29 +1,29 @@
-"""Whether the storage components of a value can hold it."""
+"""Whether a binding is well-formed: its tensor, its storage, and what its port may do."""
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.primitives import U64_MAX
-from ferrum_verify.documents.tensor import SizeError, tensor_storage_bytes
+from ferrum_verify.documents.primitives import ELEMENT_BYTES, U64_MAX
+from ferrum_verify.documents.tensor import tensor_faults, tensor_storage_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from ferrum_verify.documents.node import PlanNode, ValueBinding
+    from ferrum_verify.documents.node import PlanNode, StorageComponent, ValueBinding
     from ferrum_verify.documents.program import ModelProgram
-    from ferrum_verify.documents.tensor import Tensor
 
 
 def malformed_reason(binding: ValueBinding) -> str | None:
-    """Why the components of a binding cannot hold its value, or None if they can.
+    """Why the tensor or the storage of a binding is malformed, or None if neither is.
 
-    The text completes the sentence "value X of node Y is malformed: …". The rule is the
-    format's own (its sequence-checkpoint section): there is a component; none is empty or
-    ends past u64; several are told apart by their ids; together they hold the tensor, in
-    bytes.
+    The text completes the sentence "value X of node Y is malformed: …", and names every fault.
+    The rules are docs/format.md, «Values»; what is stored of a weight is judged in
+    ``weight_parts``, and what is alike for all ports of a value is judged here.
     """
-    return next(_faults(binding), None)
+    return "; ".join(_faults(binding)) or None
 
 
 def states_are_bound_well(program: ModelProgram, nodes: Iterable[PlanNode]) -> bool:
@@ -40,47 +40,80 @@ def states_are_bound_well(program: ModelProgram, nodes: Iterable[PlanNode]) -> b
 
 
 def _faults(binding: ValueBinding) -> Iterator[str]:
+    tensor = binding.tensor
+    misshapen = list(tensor_faults(tensor))
+    yield from misshapen
     components = binding.storage.components
     if not components:
         yield "it has no storage component"
     for component in components:
-        end = component.offset_bytes + component.length_bytes
-        if component.length_bytes == 0:
-            yield f"its component in `{component.resource_id}` is empty"
-        if end > U64_MAX:
-            yield f"its component in `{component.resource_id}` ends at byte {end:,}, past u64"
+        yield from _component_faults(component)
     if len(components) > 1:
         yield from _id_faults([component.component_id for component in components])
-    if _is_stored_as_is(binding):
-        held = sum(component.length_bytes for component in components)
-        yield from _tensor_faults(binding.tensor, held)
+        yield from _overlaps(components)
+    if len(components) == 1:
+        (only,) = components
+        if only.component_id is None and only.element_type != tensor.element_type:
+            yield f"its tensor holds {tensor.element_type} and its component {only.element_type}"
+    if binding.usage == "weights":
+        return
+    if len(components) > 1:
+        yield f"it is used as {binding.usage} and lies in {len(components)} components"
+    elif components and not misshapen:
+        held, needed = components[0].length_bytes, tensor_storage_bytes(tensor)
+        if 0 < held < needed:
+            yield f"its tensor takes {needed:,} bytes and its components hold {held:,}"
+
+
+def port_faults(binding: ValueBinding) -> Iterator[str]:
+    """What is wrong with how a port binds its value, whatever the value is.
+
+    Each fault completes the same sentence as ``malformed_reason``.
+    """
+    if binding.role == "input":
+        if binding.access == "write":
+            yield "it is an input that is only written"
+        if binding.alias != "no_alias":
+            yield "it is an input with an alias policy"
+    elif binding.access == "read":
+        yield "it is an output that is only read"
+    if (binding.usage == "weights") != (binding.weight is not None):
+        yield (
+            "it is used as weights and says nothing of a weight"
+            if binding.weight is None
+            else f"it is used as {binding.usage} and says that it is a weight"
+        )
+
+
+def _component_faults(component: StorageComponent) -> Iterator[str]:
+    place = f"its component in `{component.resource_id}`"
+    end = component.offset_bytes + component.length_bytes
+    if component.length_bytes == 0:
+        yield f"{place} is empty"
+    if end > U64_MAX:
+        yield f"{place} ends at byte {end:,}, past u64"
+    unit = ELEMENT_BYTES[component.element_type]
+    if component.offset_bytes % unit or component.length_bytes % unit:
+        yield (
+            f"{place} takes bytes {component.offset_bytes:,} to {end:,}, which are no whole "
+            f"elements of {component.element_type}"
+        )
 
 
 def _id_faults(ids: list[str | None]) -> Iterator[str]:
     if None in ids:
         yield f"{ids.count(None)} of its {len(ids)} components have no id to tell them apart by"
-    seen: set[str | None] = set()
-    for component_id in ids:
-        if component_id in seen:
-            yield f"two of its components have the id `{component_id}`"
-        seen.add(component_id)
+    for component_id, count in Counter(ids).items():
+        if count > 1 and component_id is not None:
+            yield f"{count} of its components have the id `{component_id}`"
 
 
-def _tensor_faults(tensor: Tensor, held: int) -> Iterator[str]:
-    try:
-        needed = tensor_storage_bytes(tensor)
-    except SizeError as error:
-        yield f"the size of its tensor {error}"
-    else:
-        if held < needed:
-            yield f"its tensor takes {needed:,} bytes and its components hold {held:,}"
-
-
-def _is_stored_as_is(binding: ValueBinding) -> bool:
-    # A packed or quantized weight takes fewer bytes than the tensor that it stands for.
-    if binding.weight is None:
-        return True
-    return all(
-        component.encoding == {"dense": {"element_type": binding.tensor.element_type}}
-        for component in binding.weight.components
-    )
+def _overlaps(components: Sequence[StorageComponent]) -> Iterator[str]:
+    ascending = sorted(components, key=lambda each: (each.resource_id, each.offset_bytes))
+    for left, right in pairwise(ascending):
+        end = left.offset_bytes + left.length_bytes
+        if left.resource_id == right.resource_id and right.offset_bytes < end:
+            yield (
+                f"two of its components share bytes {right.offset_bytes:,} to "
+                f"{min(end, right.offset_bytes + right.length_bytes):,} of `{left.resource_id}`"
+            )

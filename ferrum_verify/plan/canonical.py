@@ -12,7 +12,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ferrum_verify.documents.storage import StorageProfile
+    from ferrum_verify.documents.tensor import TensorLayout
 
 
 def canonical_bytes(value: Any) -> bytes:
@@ -53,6 +56,24 @@ OPAQUE_LAYOUT_FINGERPRINT = fingerprint("opaque_bytes_v1")
 
 CONTIGUOUS_LAYOUT_FINGERPRINT = fingerprint([fingerprint("contiguous")])
 """Logical layout of a resource to which only contiguous tensors are bound."""
+
+
+def layout_fingerprint(layouts: Iterable[TensorLayout]) -> str:
+    """Logical layout of a resource to which tensors of these layouts are bound.
+
+    Dimensions and element types play no part, and of padding only whether there is any.
+    """
+    return fingerprint(sorted({fingerprint(_layout_class(layout)) for layout in layouts}))
+
+
+def _layout_class(layout: TensorLayout) -> Any:
+    if isinstance(layout, str):
+        return layout
+    wire = layout.to_wire()
+    blocked = wire.get("blocked")
+    if blocked is not None and isinstance(blocked["padding"], dict):
+        (blocked["padding"],) = blocked["padding"]
+    return wire
 
 
 def pool_id(

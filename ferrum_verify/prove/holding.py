@@ -72,8 +72,8 @@ def _of_values(
             continue
         definition = values[value_id].accepted
         for component, row, _ in judged(definition, rows):
-            for extent in extents:
-                growth = growth_of(definition.binding, component, extent)
+            for tokens in extents:
+                growth = growth_of(definition.binding, component, tokens)
                 if not isinstance(growth, str):
                     asked = _Asked(False, terms_of(row), growth.offset, growth.each, most)
                     yield asked, f"value `{value_id}`", component.resource_id

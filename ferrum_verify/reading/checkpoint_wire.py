@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 from ferrum_verify.findings import Example, Rule, Swap, pointer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.document import Subject
     from ferrum_verify.reading.wire_faults import WireFault
 
 _FORMAT = "docs/format.md, «Sequence checkpoints»"
@@ -38,10 +41,13 @@ INPUT_ORDER = Rule(
 )
 PORT_PROFILE = Rule(
     id="wire.storage-profile",
-    summary="A checkpoint declaration names storage profiles that an allocator can serve.",
-    why="A state can never be in that storage, so the declaration is void.",
-    fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
-    "seen contiguously or in pages of the same block.",
+    summary="A checkpoint declaration names storage profiles that an allocator can serve, and "
+    "accepted ones ascend.",
+    why="A state can never be in other storage, and a list that is empty, or spelled in another "
+    "order, is none that the engine wrote.",
+    fix="Let each list ascend, with at least one profile. Use a linear arena seen contiguously, or "
+    "a fixed-block arena with a power-of-two block, seen contiguously or in pages of the same "
+    "block.",
     source="docs/format.md, «Sizes» (storage profiles)",
     example=Example(
         "bundle", {f"{_CONTRACT}/state_ports/0/storage_profile/allocator": "linear_arena"}
@@ -49,11 +55,11 @@ PORT_PROFILE = Rule(
 )
 MALFORMED_BINDING = Rule(
     id="wire.malformed-binding",
-    summary="The storage components of a value can hold it.",
+    summary="The tensor, the storage, the port and the weight of a binding are well-formed.",
     why="A node would read or write bytes that are not the value's.",
-    fix="Give the value components that are not empty, end below 2^64, have ids of their own "
-    "where there are several, and together hold its tensor.",
-    source=_FORMAT,
+    fix="Correct what the message names; `explain value.malformed` and `explain "
+    "value.weight-parts` say what is held to.",
+    source="docs/format.md, «Values»; docs/format.md, «Weights»",
 )
 
 
@@ -74,9 +80,37 @@ def declaration_finding(fault: WireFault) -> Finding | None:
         case "storage_profile":
             rule = PORT_PROFILE
             sentence = f"The field `{fault.field}`{of} is {context['fault']}."
+        case "accepted_profiles":
+            rule = PORT_PROFILE
+            sentence = f"The field `{fault.field}`{of} accepts {context['fault']}."
+        case "malformed_state":
+            rule = MALFORMED_STATE
+            sentence = f"The program is malformed: {context['reason']}."
         case "malformed_binding":
             rule = MALFORMED_BINDING
             sentence = f"The value `{context['value_id']}` is malformed: {context['reason']}."
         case _:
             return None
     return rule.finding(sentence, pointer("", *fault.steps))
+
+
+MALFORMED_STATE = Rule(
+    id="wire.malformed-state",
+    summary="The tensor, the capacity and the checkpoint of a program's state go together.",
+    why="The engine reserves for a state what it declares: less than its tensor for each token is "
+    "written past, and only a state of a sequence outlives the step that a checkpoint ends.",
+    fix="Correct what the message names.",
+    source=_FORMAT,
+    example=Example("program", {"/states/0/capacity_demand/token_scaled/bytes_per_token": 1}),
+)
+
+
+def state_findings(subject: Subject) -> Iterator[Finding]:
+    """Findings of the states of a program that is a document or the part of one."""
+    states = () if subject.program is None else subject.program.states
+    for index, state in enumerate(states):
+        if faults := list(state.faults()):
+            yield MALFORMED_STATE.finding(
+                f"The program is malformed: {'; '.join(faults)}.",
+                pointer(subject.places.program, "states", index),
+            )

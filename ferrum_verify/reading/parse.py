@@ -14,6 +14,8 @@ from pydantic import ValidationError
 from ferrum_verify.documents.plan_schema import KNOWN_SCHEMAS, SCHEMA_5_0, SCHEMA_8_1, followed
 from ferrum_verify.documents.primitives import Version
 from ferrum_verify.findings import DELETE, Example, Finding, Rule, pointer
+from ferrum_verify.reading.attributes import attribute_findings
+from ferrum_verify.reading.checkpoint_wire import state_findings
 from ferrum_verify.reading.document import Places, Subject
 from ferrum_verify.reading.json_text import DUPLICATE_KEY
 from ferrum_verify.reading.json_values import LIMIT, NOT_JSON
@@ -87,7 +89,13 @@ def subject_of(value: Any) -> tuple[Subject | None, list[Finding]]:
     )
     if version is not None:
         faults += version_findings(value, subject, version)
-    return subject, [*findings, *faults, *_newer_fields(subject)]
+    return subject, [
+        *findings,
+        *faults,
+        *_newer_fields(subject),
+        *attribute_findings(subject),
+        *state_findings(subject),
+    ]
 
 
 def _parts(kind: Kind, value: Any, excused: Excuse) -> tuple[Parts, list[Finding]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ferrum_verify.documents.primitives import U16_MAX, U32_MAX, U64_MAX
+from ferrum_verify.documents.primitives import I64_MAX, U8_MAX, U16_MAX, U32_MAX, U64_MAX
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
 from ferrum_verify.findings.wording import LONG_NUMBER, quoted
 from ferrum_verify.reading.checkpoint_wire import declaration_finding
@@ -71,12 +71,12 @@ def _missing_field(_: WireFault, where: str) -> _Judged:
     return MISSING_FIELD, f"{where} is missing."
 
 
-_WIDTHS = {U16_MAX: "u16", U32_MAX: "u32", U64_MAX: "u64"}
+_WIDTHS = {U8_MAX: "u8", U16_MAX: "u16", U32_MAX: "u32", I64_MAX: "i64", U64_MAX: "u64"}
 RANGE = Rule(
     id="wire.range",
-    summary="A number lies within its field's unsigned range.",
-    why="Byte counts are u64, sequence and instance counts u32, version numbers u16: a larger "
-    "or negative number has no representation in the engine.",
+    summary="A number lies within its field's range.",
+    why="Byte counts are u64, sequence and instance counts u32, version numbers u16, integer "
+    "attributes i64: a number beyond has no representation in the engine.",
     fix="Write a number that the field can hold.",
     source=_FORMAT,
     example=Example("fragment", {"/memory/reserve_bytes": -1}),

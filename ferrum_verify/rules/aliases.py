@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.node import MayAlias, MustAlias
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.plan.exact_aliases import alias_faults, ends_of
+from ferrum_verify.plan.node_ports import bindings_by_port
 from ferrum_verify.rules.ascending import first_fault
-from ferrum_verify.rules.node_ports import bindings_by_port
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
         PlanNode,
         ValueBinding,
     )
-    from ferrum_verify.documents.primitives import Role
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.node_ports import Ports
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.value_uses import Value
 
@@ -175,27 +176,15 @@ def check(
 
 
 def _faults(
-    ports: Mapping[tuple[Role, int], ValueBinding],
+    ports: Ports,
     alias: ExactAlias,
     values: Mapping[str, Value],
     overlapping: Collection[tuple[str, str]],
 ) -> Iterator[str]:
-    output = ports.get(("output", alias.output_ordinal))
-    source = ports.get(("input", alias.input_ordinal))
-    yield from _unbound(output, "output", alias.output_ordinal, alias.output_value_id)
-    yield from _unbound(source, "input", alias.input_ordinal, alias.input_value_id)
-    for binding in (output, source):
-        if binding is not None and binding.usage != "activations":
-            yield f"`{binding.value_id}` is used as {binding.usage}"
+    yield from alias_faults(ports, alias)
+    output, source = ends_of(ports, alias)
     if output is None or source is None:
         return
-    policy = output.alias
-    if isinstance(policy, str):
-        yield f"the output's alias policy is {policy}"
-    elif policy.tag != alias.kind:
-        yield f"the output's alias policy is {policy.tag}, not {alias.kind}"
-    elif policy.tensor_index != alias.input_ordinal:
-        yield f"the output's alias policy names input {policy.tensor_index}"
     pair = output.value_id, source.value_id
     if (
         output.storage != source.storage
@@ -210,12 +199,3 @@ def _is_settled(binding: ValueBinding, values: Mapping[str, Value]) -> bool:
     # Where the value itself is at fault, that its alias differs from it is no second fault.
     accepted = values[binding.value_id].accepted
     return accepted.malformed is None and accepted.is_of(binding)
-
-
-def _unbound(
-    binding: ValueBinding | None, role: Role, ordinal: int, value_id: str
-) -> Iterator[str]:
-    if binding is None:
-        yield f"the node has no {role} {ordinal}"
-    elif binding.value_id != value_id:
-        yield f"its {role} {ordinal} is `{binding.value_id}`"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.bindings import (
@@ -25,9 +26,14 @@ COMPILE = "seed 003, `compile_program_binding_layouts`"
 
 
 def check(facts: Expected) -> Iterator[Finding]:
-    """All binding rules of a plan that has bindings and reusable execution to compile them for."""
-    if facts.memory.reusable_execution is not None and binding_pools(facts.memory):
-        yield from refusals(facts)
+    """Why the engine would refuse to compile bindings, as it does for every plan that it loads.
+
+    It accepts such a full plan and cannot load it: an error. A fragment or a problem is never
+    loaded, and its memory plan is not at fault: a warning.
+    """
+    is_loaded = facts.subject.kind in ("execution-plan", "bundle")
+    for finding in refusals(facts):
+        yield finding if is_loaded else replace(finding, severity="warning")
 
 
 SEVERAL_POOLS = Rule(
@@ -36,7 +42,6 @@ SEVERAL_POOLS = Rule(
     why="A captured program has one binding arena; slots in another could not be addressed.",
     fix="Give all bindings the same storage, layout and alignment.",
     source=COMPILE,
-    severity="warning",
     example=Example("problem", {"/dynamic_descriptors/7/alignment_bytes": 128}),
 )
 
@@ -75,7 +80,6 @@ NOT_ONCE = Rule(
     why="A submission wave has one place for each; a second use would have no place.",
     fix="Give each node that uses it an invocation resource of its own.",
     source="docs/format.md, «Program bindings»",
-    severity="warning",
     example=Example("problem", {"/nodes/4/resources/-": "binding/attention"}),
 )
 
@@ -100,7 +104,6 @@ POOL_CONTRACT = Rule(
     "bytes there changes what a captured program reads.",
     fix="Store bindings contiguously, apart from other resources.",
     source=COMPILE,
-    severity="warning",
     example=Example(
         "problem",
         {
@@ -152,7 +155,6 @@ OWNER = Rule(
     why="A node without its slot would read another node's arguments.",
     fix="Set the node's `binding_resource` and list the resource.",
     source=COMPILE,
-    judgment="safety",
     example=Example("fragment", {"/nodes/5/binding_resource": DELETE}),
 )
 
@@ -202,7 +204,6 @@ ARENA = Rule(
     why="A gap shifts every later slot; an overlap lets one node overwrite another's arguments.",
     fix="Give all bindings the same alignment, in order of plan.",
     source=COMPILE,
-    judgment="safety",
 )
 OVERFLOW = Rule(
     id="binding.arena-overflow",
@@ -210,7 +211,6 @@ OVERFLOW = Rule(
     why="A size that wraps gives an arena that is too small.",
     fix="Lower the bindings' demands.",
     source=COMPILE,
-    judgment="safety",
 )
 
 

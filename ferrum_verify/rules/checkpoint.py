@@ -131,7 +131,9 @@ STATE_LIFETIME = Rule(
     source=_DERIVE,
     severity="note",
     example=Example(
-        "bundle", {"/program/states/1/lifetime": "request"}, also=("contract.state-differs",)
+        "bundle",
+        {"/program/states/1/lifetime": "request"},
+        also=("contract.state-differs", "wire.malformed-state"),
     ),
 )
 STATE_UNDECLARED = Rule(

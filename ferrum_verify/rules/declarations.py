@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from ferrum_verify.documents.storage import profile_fault
 from ferrum_verify.findings import Example, Rule, pointer
 from ferrum_verify.plan.sizes import is_power_of_two
+from ferrum_verify.rules.estimates import ILLEGAL_PROFILE
 from ferrum_verify.rules.provider_declarations import (
-    ILLEGAL_PROFILE,
     MISPLACED,
     check_provider,
     offers,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.pools import descriptor_pool_id
@@ -105,6 +106,7 @@ TOO_FEW = Rule(
 
 
 def _check_instances(facts: Expected, location: str) -> Iterator[Finding]:
+    subject = facts.subject
     for lifetimes in (("sequence", "request"), ("step", "invocation")):
         needed = instances_needed(facts.subject, facts.memory, lifetimes[0])
         own = [
@@ -134,13 +136,18 @@ def _check_instances(facts: Expected, location: str) -> Iterator[Finding]:
             continue
         for index, row in few:
             count = row.theoretical_maximum_instances
-            yield TOO_FEW.finding(
+            finding = TOO_FEW.finding(
                 f"dynamic resource `{row.base_resource_id}` of lifetime {row.lifetime} has "
                 f"{plural(count, 'instance')}, but the plan runs up to {needed:,} {what} at once",
                 f"{location}/{index}/theoretical_maximum_instances",
                 expected=needed,
                 actual=count,
             )
+            # Of a part of a plan it is not known that it runs so many: a row whose own demand is
+            # for no more sequences than it has instances may be all that is asked of it.
+            bound = row.demand.terms.limit("sequences")
+            is_bound = subject.plan_nodes is None and bound is not None and bound <= count
+            yield replace(finding, severity="warning") if is_bound else finding
 
 
 def instances_needed(subject: Subject, memory: MemoryPlan, lifetime: str) -> int:

@@ -1,6 +1,7 @@
-"""Integrity rules of a plan: what it says of itself must recompute, and have one spelling.
+"""Integrity rules of a plan: what it says of itself must recompute.
 
-The fingerprints of the documents that it came from are judged in ``source_integrity``.
+The fingerprints of the documents that it came from are judged in ``source_integrity``, and that
+the plan has one spelling in ``canonical_form``.
 """
 
 from __future__ import annotations
@@ -9,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.findings import Example, Rule, pointer
 from ferrum_verify.plan.number_notation import differing_fingerprint
-from ferrum_verify.rules import estimates, source_integrity
-from ferrum_verify.rules.ascending import first_fault
+from ferrum_verify.rules import source_integrity
 from ferrum_verify.rules.source_integrity import short
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ def check(subject: Subject) -> Iterator[Finding]:
     if "plan" in subject.raw:
         yield from _check_plan_hash(subject.raw["plan"], subject)
         yield from _check_estimates(subject)
-        yield from _check_canonical(subject)
     yield from source_integrity.check(subject)
 
 
@@ -125,37 +124,3 @@ def _check_estimates(subject: Subject) -> Iterator[Finding]:
                 pointer(subject.places.nodes, index, "provider_resources", "estimate_fingerprint"),
                 actual=node.provider_resources.estimate_fingerprint,
             )
-
-
-NOT_CANONICAL = Rule(
-    id="integrity.not-canonical",
-    summary="A list that stands for a set ascends, each entry once.",
-    why="Two spellings of one plan have two hashes, and the engine refuses the second.",
-    fix="Sort the list and keep each entry once.",
-    source="docs/format.md, «Wire rules» (canonical form)",
-    example=Example("bundle", {f"{_PAYLOAD}/quantization_formats": ["gptq", "awq"]}),
-)
-
-
-def _check_canonical(subject: Subject) -> Iterator[Finding]:
-    header, nodes = subject.header, subject.plan_nodes
-    if header is not None and (fault := first_fault(header.quantization_formats)) is not None:
-        yield NOT_CANONICAL.finding(
-            f"The plan's quantization formats do not strictly ascend: {fault.text}.",
-            pointer(subject.places.payload, "quantization_formats", fault.position),
-        )
-    for index, node in enumerate(nodes or ()):
-        if (fault := first_fault(node.required_capabilities)) is not None:
-            yield NOT_CANONICAL.finding(
-                f"The required capabilities of node `{node.id}` do not strictly ascend: "
-                f"{fault.text}.",
-                pointer(subject.places.nodes, index, "required_capabilities", fault.position),
-            )
-        for part, workspace in estimates.parts(node):
-            accepted = () if workspace is None else workspace.storage.accepted_profiles
-            if len(accepted) > 1 and len(set(accepted)) != len(accepted):
-                yield NOT_CANONICAL.finding(
-                    f"The estimate of node `{node.id}` accepts one storage profile of its {part} "
-                    "workspace twice.",
-                    pointer(subject.places.nodes, index, "provider_resources", part, "storage"),
-                )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import (
         InvocationLiveness,
         LivenessMode,
+        MemoryPlan,
     )
     from ferrum_verify.rules.expected import Expected
 
@@ -42,13 +43,6 @@ GLOBAL_ROWS = Rule(
     source=SUMMARY,
     judgment="safety",
     example=Example("fragment", {"/memory/invocation_liveness/0": DELETE}),
-)
-TOO_MANY = Rule(
-    id="liveness.too-many-references",
-    summary="The plan's rows hold at most 65,536 references.",
-    why="The engine refuses larger plans.",
-    fix="Use fewer workspaces.",
-    source=SUMMARY,
 )
 
 
@@ -85,10 +79,24 @@ def check_summary(facts: Expected) -> Iterator[Finding]:
             expected=[{"node_id": node, "resource_ids": list(ids)} for node, ids in ours],
             actual=[{"node_id": node, "resource_ids": list(ids)} for node, ids in theirs],
         )
+    yield from check_references(memory, f"{base}/invocation_liveness")
+
+
+TOO_MANY = Rule(
+    id="liveness.too-many-references",
+    summary="The plan's rows hold at most 65,536 references.",
+    why="The engine refuses larger plans, and derives none.",
+    fix="Use fewer workspaces.",
+    source=SUMMARY,
+)
+
+
+def check_references(memory: MemoryPlan, location: str) -> Iterator[Finding]:
+    """Whether a plan, read or derived, has more rows of references than the engine takes."""
     references = sum(len(row.resource_ids) for row in memory.invocation_liveness)
     if references > MAXIMUM_REFERENCES:
         yield TOO_MANY.finding(
             f"the plan's liveness rows hold {references:,} references, more than "
             f"{MAXIMUM_REFERENCES:,}",
-            f"{base}/invocation_liveness",
+            location,
         )

@@ -8,8 +8,8 @@ from ferrum_verify.documents.primitives import variant_tag
 from ferrum_verify.documents.program import TokenSource
 from ferrum_verify.findings import Example, Rule, pointer
 from ferrum_verify.findings.wording import marked
+from ferrum_verify.plan.node_ports import bindings_by_port
 from ferrum_verify.rules import work as work_rules
-from ferrum_verify.rules.node_ports import bindings_by_port
 from ferrum_verify.rules.state_provenance import check_states, check_weights
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ NODE = Rule(
     why="The plan would compute something else than the model, without any error.",
     fix="Compile the plan again from the program.",
     source=_FORMAT,
-    example=Example("bundle", {f"{_NODE}/attributes/heads": 4}),
+    example=Example("bundle", {f"{_NODE}/attributes/heads": {"unsigned": 4}}),
 )
 VALUES = Rule(
     id="contract.program-values-differ",

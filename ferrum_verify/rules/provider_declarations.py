@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.documents.checkpoint import ProviderContract
-from ferrum_verify.documents.storage import profile_fault
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.findings.wording import marked
 from ferrum_verify.plan.resource_rows import describe_profile
+from ferrum_verify.rules.estimates import check_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,23 +47,6 @@ def offers(catalog: CapabilityCatalog) -> DeviceOffers:
     )
 
 
-ILLEGAL_PROFILE = Rule(
-    id="contract.illegal-profile",
-    summary="A storage profile in a catalog or estimate is one that the engine has.",
-    why="No allocator can serve it, so whatever depends on it can never be planned.",
-    fix="Use a linear arena seen contiguously, or a fixed-block arena with a power-of-two block, "
-    "seen contiguously or in pages of the same block.",
-    source="docs/format.md, «Sizes» (storage profiles)",
-    example=Example(
-        "catalog",
-        {
-            f"{_FIRST}/dynamic_storage_bindings/1/storage/accepted_profiles/-": {
-                "allocator": "linear_arena",
-                "view": {"paged_regions": {"block_bytes": 256}},
-            }
-        },
-    ),
-)
 MISPLACED = Rule(
     id="contract.misplaced-declaration",
     summary="An operation or provider of a catalog stands under its own id.",
@@ -123,13 +106,11 @@ def check_provider(
         seen.add((port.role, port.ordinal))
         if operation is not None and not _has_port(operation, port.role, port.ordinal):
             yield _unknown_port(f"{name} declares storage", port, operation, where)
-        for position, profile in enumerate(port.storage.accepted_profiles):
-            if (fault := profile_fault(profile)) is not None:
-                yield ILLEGAL_PROFILE.finding(
-                    f"{name} accepts, at {port.role} {port.ordinal} of `{operation_id}`, {fault}.",
-                    f"{where}/storage/accepted_profiles/{position}",
-                    actual=profile.to_wire(),
-                )
+        yield from check_accepted(
+            port.storage,
+            f"{name}, at {port.role} {port.ordinal} of `{operation_id}`,",
+            f"{where}/storage/accepted_profiles",
+        )
     if isinstance(provider.capability, ProviderContract):
         yield from _check_state_ports(provider, provider.capability, operation, location)
     if reasons := list(_obstacles(provider, operation, offered)):

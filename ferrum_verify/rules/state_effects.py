@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule, Swap
 from ferrum_verify.findings.wording import marked
+from ferrum_verify.plan.node_ports import bindings_by_value
 from ferrum_verify.rules.ascending import first_fault
-from ferrum_verify.rules.node_ports import bindings_by_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
+from ferrum_verify.documents.value_storage import port_faults
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.plan.growth import projected_extents
 from ferrum_verify.plan.resource_rows import ResourceRows
@@ -46,6 +47,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         return
     values = collect(nodes, subject.places.nodes)
     yield from _check_ports(subject)
+    yield from _check_roles(subject)
     for value in values.values():
         yield from _check_value(value)
     classes = AliasClasses(nodes)
@@ -98,15 +100,30 @@ def _check_ports(subject: Subject) -> Iterator[Finding]:
 
 MALFORMED = Rule(
     id="value.malformed",
-    summary="The storage components of a binding can hold its value.",
-    why="A kernel reads and writes the whole tensor: where the components are too short, are "
-    "empty or pass the address space, it touches bytes of something else.",
-    fix="Give the value components that are not empty, end within u64, have distinct ids where "
-    "there are several, and together hold the tensor.",
+    summary="The tensor, the storage and the port of a binding are well-formed.",
+    why="A kernel reads and writes the whole tensor: where it has no elements, or its components "
+    "are too short, empty, astride of elements or past the address space, the kernel touches "
+    "bytes of something else.",
+    fix="Give the tensor positive dimensions and a layout that fits them, and the value components "
+    "of whole elements that hold it; read inputs, write outputs, and describe a weight exactly "
+    "where the usage is weights.",
     source="docs/format.md, «Values»",
     judgment="safety",
     example=Example("bundle", {f"{_VALUES}/1/storage/components/0/length_bytes": 1}),
 )
+
+
+def _check_roles(subject: Subject) -> Iterator[Finding]:
+    for index, node in enumerate(subject.plan_nodes or ()):
+        for position, binding in enumerate(node.values):
+            if faults := list(port_faults(binding)):
+                yield MALFORMED.finding(
+                    f"Value `{binding.value_id}` of node `{node.id}` is malformed: "
+                    f"{'; '.join(faults)}.",
+                    f"{subject.places.nodes}/{index}/values/{position}",
+                )
+
+
 INCONSISTENT = Rule(
     id="value.inconsistent",
     summary="A value has the same tensor, usage and storage in all nodes.",

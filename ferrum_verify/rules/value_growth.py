@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.program import ProgramState
     from ferrum_verify.documents.terms import Terms
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.growth import Tokens
     from ferrum_verify.plan.resource_rows import ResourceRows, Row
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.value_uses import Definition, Value
@@ -61,7 +62,7 @@ def check(
     subject: Subject,
     values: Mapping[str, Value],
     rows: ResourceRows,
-    projected: Mapping[str, Iterable[int]],
+    projected: Mapping[str, Iterable[Tokens]],
 ) -> Iterator[Finding]:
     """Findings of all rules of values and states in rows that grow.
 
@@ -76,8 +77,8 @@ def check(
         extents, definition = projected[value_id], values[value_id].accepted
         for component, row, place in judged(definition, rows):
             terms = terms_of(row)
-            for extent in extents:
-                growth = growth_of(definition.binding, component, extent)
+            for tokens in extents:
+                growth = growth_of(definition.binding, component, tokens)
                 if isinstance(growth, str):
                     yield _open(value_id, component.resource_id, growth, place)
                     continue

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.growth import Tokens
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.aliases import AliasClasses
     from ferrum_verify.rules.value_uses import Definition, Value
@@ -73,7 +74,7 @@ IN_TURN = Rule(
 def check(
     subject: Subject,
     values: Mapping[str, Value],
-    projected: Mapping[str, Iterable[int]],
+    projected: Mapping[str, Iterable[Tokens]],
     classes: AliasClasses,
 ) -> Iterator[Finding]:
     """Findings of values that grow into others; where they overlap as bound is reported so."""
@@ -132,7 +133,7 @@ def _both_live(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _rows(
-    values: Mapping[str, Value], projected: Mapping[str, Iterable[int]]
+    values: Mapping[str, Value], projected: Mapping[str, Iterable[Tokens]]
 ) -> dict[str, list[_Placed]]:
     rows: dict[str, list[_Placed]] = {}
     for value_id, value in values.items():
@@ -142,8 +143,8 @@ def _rows(
         for position, component in enumerate(definition.binding.storage.components):
             start, end = component.offset_bytes, component.offset_bytes + component.length_bytes
             each = 0
-            for extent in projected.get(value_id, ()):
-                growth = growth_of(definition.binding, component, extent)
+            for tokens in projected.get(value_id, ()):
+                growth = growth_of(definition.binding, component, tokens)
                 each = each if isinstance(growth, str) else max(each, growth.each)
             place = f"{definition.place}/storage/components/{position}"
             placed = _Placed(start, end, each, definition, place)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.primitives import ELEMENT_BYTES
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
+from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, layout_fingerprint
 from ferrum_verify.plan.resource_rows import maximal_logical_bytes, minimal_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
     from ferrum_verify.documents.node import StorageComponent
+    from ferrum_verify.documents.tensor import TensorLayout
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.resource_rows import ResourceRows, Row
     from ferrum_verify.rules.value_uses import Definition, Value
@@ -57,13 +57,13 @@ def check(
 ) -> Iterator[Finding]:
     """Findings of all rules of values in their rows; ``projected`` are those that grow."""
     limits: dict[str, int | None] = {}
-    # For each resource a value in it that is not contiguous, or None if all are.
-    exotic: dict[str, Definition | None] = {}
+    # For each resource the layouts of the values in it; None where one of them is malformed.
+    layouts: dict[str, list[TensorLayout] | None] = {}
     for value in values.values():
         definition = value.accepted
         if definition.malformed is not None:
+            layouts |= dict.fromkeys(_resources(definition))
             continue
-        is_exotic = not isinstance(definition.binding.tensor.layout, str)
         for position, component in enumerate(definition.binding.storage.components):
             resource_id = component.resource_id
             if resource_id not in limits:
@@ -71,10 +71,10 @@ def check(
                 if row is None:
                     continue  # the graph rules miss it
                 limits[resource_id] = maximal_logical_bytes(row)
-                exotic[resource_id] = None
+                layouts.setdefault(resource_id, [])
                 yield from _check_row(definition, component, row, rows)
-            if is_exotic:
-                exotic[resource_id] = definition
+            if (bound := layouts[resource_id]) is not None:
+                bound.append(definition.binding.tensor.layout)
             if component.offset_bytes:
                 place = f"{definition.place}/storage/components/{position}"
                 yield from _check_offset(value.value_id, component, rows[resource_id], place)
@@ -98,15 +98,20 @@ def check(
                     expected=least,
                     actual=end,
                 )
-    yield from _check_layouts(exotic, rows)
+    known = {name: bound for name, bound in layouts.items() if name in limits}
+    yield from _check_layouts(known, rows)
+
+
+def _resources(definition: Definition) -> list[str]:
+    return [component.resource_id for component in definition.binding.storage.components]
 
 
 MISALIGNED = Rule(
     id="value.misaligned-offset",
-    summary="A value lies at an offset that keeps its row's alignment and that of its elements.",
+    summary="A value lies at an offset that keeps its row's alignment.",
     why="Kernels load vectors from aligned addresses; at an offset between two of them they "
     "fault, or read the wrong bytes.",
-    fix="Move the value to a multiple of its row's `alignment_bytes` and of its element's bytes.",
+    fix="Move the value to a multiple of its row's `alignment_bytes`.",
     source=_FORMAT,
     judgment="safety",
     example=Example(
@@ -120,20 +125,11 @@ MISALIGNED = Rule(
 def _check_offset(
     value_id: str, component: StorageComponent, row: Row, location: str
 ) -> Iterator[Finding]:
-    offset = component.offset_bytes
-    units = {
-        f"the {row.alignment_bytes:,} bytes that `{component.resource_id}` is aligned to": (
-            row.alignment_bytes
-        ),
-        f"the {ELEMENT_BYTES[component.element_type]:,} bytes of {component.element_type}": (
-            ELEMENT_BYTES[component.element_type]
-        ),
-    }
-    missed = [words for words, unit in units.items() if unit and offset % unit]
-    if missed:
+    offset, unit = component.offset_bytes, row.alignment_bytes
+    if unit and offset % unit:
         yield MISALIGNED.finding(
             f"Value `{value_id}` lies at byte {offset:,} of `{component.resource_id}`, which is no "
-            f"multiple of {' and of '.join(missed)}.",
+            f"multiple of the {unit:,} bytes that `{component.resource_id}` is aligned to.",
             f"{location}/offset_bytes",
             actual=offset,
         )
@@ -180,59 +176,24 @@ LAYOUT = Rule(
     source=_FINGERPRINTS,
     example=Example("bundle", {f"{_NORM_ROW}/storage/logical_layout_fingerprint": "0" * 64}),
 )
-LAYOUT_UNDECIDED = Rule(
-    id="value.layout-undecided",
-    summary="A row holds contiguous tensors, so that its layout fingerprint can be recomputed.",
-    why="How the engine names strided and blocked layouts before it hashes them is not known "
-    "here. Whether such rows are in the right pool is therefore open.",
-    fix="Nothing is wrong as far as this tool can tell; the engine's own check settles it.",
-    source=_FINGERPRINTS,
-    severity="warning",
-    undecided=True,
-    example=Example(
-        "bundle",
-        {
-            f"{_NORM_ROW}/storage/logical_layout_fingerprint": "0" * 64,
-            "/plan/payload/nodes/1/values/1/tensor/layout": {"strided": {"byte_strides": [4]}},
-            "/program/weights/1/tensor/layout": {"strided": {"byte_strides": [4]}},
-        },
-    ),
-)
 
 
 def _check_layouts(
-    exotic: Mapping[str, Definition | None], rows: ResourceRows
+    layouts: Mapping[str, list[TensorLayout] | None], rows: ResourceRows
 ) -> Iterator[Finding]:
-    undecided = []
-    for resource_id, other in exotic.items():
+    for resource_id, bound in layouts.items():
         row = rows[resource_id]
-        if row.kind != "value":
+        if row.kind != "value" or bound is None:
             continue
+        exotic = [layout for layout in bound if not isinstance(layout, str)]
+        expected = layout_fingerprint(bound) if exotic else CONTIGUOUS_LAYOUT_FINGERPRINT
         layout = row.storage.logical_layout_fingerprint
-        if other is None:
-            if layout != CONTIGUOUS_LAYOUT_FINGERPRINT:
-                yield LAYOUT.finding(
-                    f"All tensors in `{resource_id}` are contiguous, but its layout fingerprint is "
-                    "not that of contiguous tensors.",
-                    rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
-                    expected=CONTIGUOUS_LAYOUT_FINGERPRINT,
-                    actual=layout,
-                )
-        elif layout in (CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT):
-            claim = "opaque bytes" if layout == OPAQUE_LAYOUT_FINGERPRINT else "contiguous tensors"
+        if layout != expected:
+            tags = sorted({each if isinstance(each, str) else each.tag for each in bound})
             yield LAYOUT.finding(
-                f"Value `{other.binding.value_id}` in `{resource_id}` is not contiguous, but the "
-                f"layout fingerprint of the row is that of {claim}.",
+                f"The tensors in `{resource_id}` are {' and '.join(tags)}, but its layout "
+                "fingerprint is not that of such tensors.",
                 rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
+                expected=expected,
                 actual=layout,
             )
-        else:
-            undecided.append((resource_id, other))
-    if undecided:
-        resource_id, other = undecided[0]
-        more = f" and of {len(undecided) - 1:,} more resources" if len(undecided) > 1 else ""
-        yield LAYOUT_UNDECIDED.finding(
-            f"The layout fingerprint of `{resource_id}`{more} cannot be recomputed: value "
-            f"`{other.binding.value_id}` is not contiguous.",
-            rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
-        )

@@ -1,23 +1,18 @@
-"""Value rules of weights: the parts that a weight says it has are the parts that are stored.
-
-Only dense encodings, and dense and composite layouts, are known; of others nothing is said.
-"""
+"""Value rules of weights: what a weight says of itself is legal, and alike in all nodes."""
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
-from ferrum_verify.documents.primitives import ELEMENT_BYTES, variant_tag
+from ferrum_verify.documents.weight_parts import weight_faults
 from ferrum_verify.findings import Example, Rule, pointer
-from ferrum_verify.findings.wording import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ferrum_verify.documents.node import StorageComponent, ValueBinding, WeightBinding
+    from ferrum_verify.documents.node import ValueBinding
+    from ferrum_verify.documents.weight import WeightBinding
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.document import Subject
@@ -35,16 +30,13 @@ class _Bound(NamedTuple):
     place: str
 
 
-_MAXIMUM_COMPARED = 512
-"""Parts of one weight up to which each is compared with each: a loader splits into far fewer."""
-
 PARTS = Rule(
     id="value.weight-parts",
     summary="A weight's layout, its components and its storage describe the same parts.",
     why="The loader fills the parts as the layout says and the kernel reads them as they are "
     "stored: where the two differ, the matrix is another one than was trained.",
-    fix="Let the layout name each of the weight's components once, inside the matrix, and let "
-    "each have a storage component of its id, element type and size.",
+    fix="Let the layout name each of the weight's components once, in its role and inside the "
+    "matrix, and let each have a storage component of its id, element type and size.",
     source=_FORMAT,
     judgment="safety",
     example=Example(
@@ -71,7 +63,7 @@ def check(
     for index, node in enumerate(subject.plan_nodes or ()):
         for position, binding in enumerate(node.values):
             weight = binding.weight
-            if weight is None:
+            if weight is None or binding.usage != "weights":
                 continue
             place = f"{subject.places.nodes}/{index}/values/{position}/weight"
             if (before := judged.get(binding.value_id)) is not None:
@@ -85,11 +77,10 @@ def check(
             judged[binding.value_id] = _Bound(weight, node.id, place)
             if values[binding.value_id].accepted.malformed is not None:
                 continue  # the storage is at fault
-            faults = [*_layout_faults(weight, binding), *_storage_faults(weight, binding, rows)]
-            if faults:
+            if faults := list(weight_faults(binding, misfits(binding, rows))):
                 yield PARTS.finding(
-                    f"Weight `{weight.weight_id}` of node `{node.id}` is stored in other parts "
-                    f"than it says: {'; '.join(faults)}.",
+                    f"Weight `{weight.weight_id}` of node `{node.id}` is malformed: "
+                    f"{'; '.join(faults)}.",
                     place,
                 )
     if subject.header is not None:
@@ -119,105 +110,15 @@ def _check_format(bound: list[_Bound], stated: str, location: str) -> Iterator[F
         )
 
 
-def _layout_faults(weight: WeightBinding, binding: ValueBinding) -> Iterator[str]:
-    ids = [component.component_id for component in weight.components]
-    if len(set(ids)) != len(ids):
-        yield "two of its components have one id"
-        return
-    layout: Any = weight.physical_layout
-    tag = variant_tag(layout)
-    if tag == "dense":
-        named = [layout["dense"]["component_id"]]
-    elif tag == "composite":
-        parts = layout["composite"]["parts"]
-        if any(variant_tag(part["layout"]) != "dense" for part in parts):
-            return
-        named = [part["layout"]["dense"]["component_id"] for part in parts]
-        yield from _block_faults(parts, weight, binding.tensor.dimensions)
-    else:
-        return
-    if unknown := sorted(set(named) - set(ids)):
-        yield f"its layout names {', '.join(marked(unknown))}, which is none of its components"
-    elif unread := sorted(set(ids) - set(named)):
-        yield f"its layout leaves out {', '.join(marked(unread))}"
-    elif len(set(named)) != len(named):
-        yield "its layout names a component twice"
-
-
-def _block_faults(
-    parts: list[dict[str, Any]], weight: WeightBinding, dimensions: tuple[int, ...]
-) -> Iterator[str]:
-    components = {each.component_id: each for each in weight.components}
-    covered = 0
-    for index, part in enumerate(parts):
-        offsets, extents = part["logical_offsets"], part["extents"]
-        if not len(offsets) == len(extents) == len(dimensions):
-            yield f"part {index} is no block of rank {len(dimensions)}"
-            return
-        if any(o + e > d for o, e, d in zip(offsets, extents, dimensions, strict=True)):
-            yield f"part {index} reaches past the matrix"
-            return
-        covered += prod(extents)
-        component = components.get(part["layout"]["dense"]["component_id"])
-        if component is not None and prod(component.physical_dimensions) != prod(extents):
-            yield (
-                f"part {index} has {prod(extents):,} elements and `{component.component_id}` "
-                f"{prod(component.physical_dimensions):,}"
-            )
-            return
-    if covered != prod(dimensions):
-        yield f"its parts have {covered:,} of {prod(dimensions):,} elements"
-    elif len(parts) <= _MAXIMUM_COMPARED:
-        for (left, one), (right, other) in combinations(enumerate(parts), 2):
-            if _meet(one, other):
-                yield f"its parts {left} and {right} overlap"
-                return
-
-
-def _meet(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    blocks = zip(
-        one["logical_offsets"],
-        one["extents"],
-        other["logical_offsets"],
-        other["extents"],
-        strict=True,
-    )
-    return all(max(a, b) < min(a + m, b + n) for a, m, b, n in blocks)
-
-
-def _storage_faults(
-    weight: WeightBinding, binding: ValueBinding, rows: ResourceRows | None
-) -> Iterator[str]:
-    stored = {each.component_id: each for each in binding.storage.components}
-    if stored.keys() == {None} and len(weight.components) == 1:
-        stored = {weight.components[0].component_id: stored[None]}
-    known = {component.component_id for component in weight.components}
-    if foreign := sorted(str(each) for each in stored.keys() - known):
-        yield f"its storage has {', '.join(marked(foreign))}, which is none of its components"
-    for component in weight.components:
-        held = stored.get(component.component_id)
-        if held is None:
-            if not foreign:
-                yield f"`{component.component_id}` is not stored"
-            continue
-        encoding: Any = component.encoding
-        if variant_tag(encoding) != "dense" or _is_outside(held, rows):
-            continue
-        element = encoding["dense"]["element_type"]
-        needed = prod(component.physical_dimensions) * ELEMENT_BYTES[element]
-        if held.element_type != element:
-            yield f"`{component.component_id}` is {element} and stored as {held.element_type}"
-        elif held.length_bytes != needed:
-            yield (
-                f"`{component.component_id}` takes {needed:,} bytes and its storage has "
-                f"{held.length_bytes:,}"
-            )
-
-
-def _is_outside(component: StorageComponent, rows: ResourceRows | None) -> bool:
-    """Whether a component does not fit its row, as the rules of values and their rows say."""
-    row = None if rows is None else rows.get(component.resource_id)
-    if not isinstance(row, StaticAllocation):
-        return row is not None
-    end = component.offset_bytes + component.length_bytes
-    return row.element_type != component.element_type or end > row.per_instance_bytes
+def misfits(binding: ValueBinding, rows: ResourceRows | None) -> set[str]:
+    """The components that do not fit their rows, as the rules of values and their rows say."""
+    return {
+        str(component.component_id)
+        for component in binding.storage.components
+        if rows is not None
+        and isinstance(row := rows.get(component.resource_id), StaticAllocation)
+        and (
+            row.element_type != component.element_type
+            or component.offset_bytes + component.length_bytes > row.per_instance_bytes
+        )
+    }

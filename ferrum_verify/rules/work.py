@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.documents.node import TokenWork
 from ferrum_verify.findings import Example, Rule, Swap
+from ferrum_verify.plan.node_ports import bindings_by_port
 from ferrum_verify.rules.ascending import first_fault
-from ferrum_verify.rules.node_ports import bindings_by_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -37,10 +37,12 @@ def check(subject: Subject, rows: ResourceRows | None) -> Iterator[Finding]:
     ceilings = None if memory is None else Ceilings.of(subject, memory)
     workspaces: list[Workspace] = []
     for index, node in enumerate(nodes):
-        findings = list(estimates.check_node(node, f"{subject.places.nodes}/{index}"))
+        at_most = (1, 1) if ceilings is None else (*ceilings.sequences[:1], *ceilings.tokens[:1])
+        place = f"{subject.places.nodes}/{index}"
+        findings = list(estimates.check_node(node, place, *at_most))
         own = [] if rows is None else list(_workspaces(node, rows))
         if rows is not None and not findings:
-            findings += _check_value_alignment(node, rows, f"{subject.places.nodes}/{index}")
+            findings += _check_value_alignment(node, rows, place)
         if ceilings is not None:
             for workspace in own:
                 findings += _check_row(workspace, ceilings)
@@ -145,7 +147,14 @@ PROFILE = Rule(
     why="A kernel that expects contiguous bytes walks past the end of the first page.",
     fix="Store the row in one of the profiles that the estimate accepts.",
     source=_FORMAT,
-    example=Example("bundle", {f"{_ESTIMATE}/scratch/storage/accepted_profiles": []}),
+    example=Example(
+        "bundle",
+        {
+            f"{_ESTIMATE}/scratch/storage/accepted_profiles/0/allocator": {
+                "fixed_block_arena": {"block_bytes": 4096}
+            }
+        },
+    ),
 )
 
 

@@ -14,6 +14,7 @@ from ferrum_verify.documents.memory_plan import DynamicDescriptor, StaticAllocat
 from ferrum_verify.documents.terms import Staircase
 from ferrum_verify.findings import Example, Rule, pointer
 from ferrum_verify.rules.descriptor import instances_needed
+from ferrum_verify.rules.estimates import formula_faults
 from ferrum_verify.rules.workspace_shapes import judged_by_shapes
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def check_size(workspace: Workspace, ceilings: Ceilings) -> Iterator[Finding]:
         return
     if workspace.estimate.scope == "plan":
         return  # a descriptor lives for less, which is said as such
+    if any(formula_faults(workspace.estimate)):
+        return  # of a formula that is none
     own = row.demand.terms
     expected = bind(formula, own.limit("sequences") or 1, own.limit("tokens") or 1)
     if row.demand != expected:
@@ -64,26 +67,6 @@ def check_size(workspace: Workspace, ceilings: Ceilings) -> Iterator[Finding]:
         yield judged_by_shapes(finding, workspace, ceilings)
 
 
-STATIC_FORMULA = Rule(
-    id="contract.static-workspace-formula",
-    summary="A workspace of scope plan has a size that depends on no shape.",
-    why="Its row is one fixed number of bytes; for which shape the engine takes it, the format "
-    "does not say, so whether the row is large enough is not known here.",
-    fix="Have the provider ask for a fixed size for the whole plan.",
-    source=_FORMAT,
-    severity="warning",
-    undecided=True,
-    example=Example(
-        "workspaces",
-        {
-            "/plan/payload/nodes/4/provider_resources/persistent/size_formula": {
-                "tokens": {"bytes_per_token": 64}
-            }
-        },
-    ),
-)
-
-
 def _check_static(
     workspace: Workspace, row: StaticAllocation, ceilings: Ceilings
 ) -> Iterator[Finding]:
@@ -92,12 +75,8 @@ def _check_static(
     if workspace.estimate.scope != "plan":
         return  # a static row lives for longer, which is said as such
     if isinstance(formula, Staircase) or formula.parts:
-        yield STATIC_FORMULA.finding(
-            f"The size of {workspace.name} depends on the shape, so whether its "
-            f"{row.per_instance_bytes:,} bytes are enough cannot be told.",
-            where,
-        )
-    elif formula.fixed != row.per_instance_bytes:
+        return  # no plan has a size that depends on the shape, which is said as such
+    if formula.fixed != row.per_instance_bytes:
         finding = SIZE.finding(
             f"The {workspace.name} has {row.per_instance_bytes:,} bytes, but its estimate asks "
             f"for {formula.fixed:,}.",

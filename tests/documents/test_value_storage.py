@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ferrum_verify.documents.node import ValueBinding
-from ferrum_verify.documents.value_storage import malformed_reason
+from ferrum_verify.documents.value_storage import malformed_reason, port_faults
+from ferrum_verify.documents.weight_parts import weight_faults
 from tests.derive import checkpoint_bundles as make
 
 LARGEST = (1 << 64) - 1
@@ -47,8 +48,7 @@ PADDED = make.tensor(
         binding(make.component("r", 32)),
         binding(make.component("r", 32, name="whole")),
         binding(make.component("r", 64)),
-        binding(make.component("r", 32, LARGEST - 32)),
-        binding(*parts("a", "b")),
+        binding(make.component("r", 32, LARGEST - 33)),
         binding(make.component("r", 2 + 15 * 4), tensor=STRIDED),
         binding(make.component("r", 32), tensor=EXACT),
         binding(make.component("r", 32), tensor=PADDED),
@@ -79,18 +79,26 @@ def test_well_formed(one: ValueBinding) -> None:
             binding(*parts(None, None)),
             "2 of its 2 components have no id to tell them apart by",
         ),
-        (binding(*parts("a", "b", "a")), "two of its components have the id `a`"),
+        (binding(*parts("a", "b", "a")), "2 of its components have the id `a`"),
         (
-            binding(make.component("r", 31)),
-            "its tensor takes 32 bytes and its components hold 31",
-        ),
-        (
-            binding(*parts("a", "b", length=15)),
+            binding(make.component("r", 30)),
             "its tensor takes 32 bytes and its components hold 30",
         ),
         (
-            binding(make.component("r", 61), tensor=STRIDED),
-            "its tensor takes 62 bytes and its components hold 61",
+            binding(make.component("r", 33)),
+            "its component in `r` takes bytes 0 to 33, which are no whole elements of f16",
+        ),
+        (
+            binding(*parts("a", "b")),
+            "it is used as activations and lies in 2 components",
+        ),
+        (
+            binding(make.component("r", 60), tensor=STRIDED),
+            "its tensor takes 62 bytes and its components hold 60",
+        ),
+        (
+            binding(make.component("r", 32), tensor=make.tensor(16, 0)),
+            "its tensor has a dimension of 0 in [16, 0]",
         ),
         (
             binding(make.component("r", 30), tensor=PADDED),
@@ -103,20 +111,20 @@ def test_well_formed(one: ValueBinding) -> None:
     ],
 )
 def test_malformed(one: ValueBinding, reason: str) -> None:
-    assert malformed_reason(one) == reason
+    assert reason in (malformed_reason(one) or "").split("; ")
 
 
-def weight(encoding: Any) -> make.Json:
+def weight(encoding: Any, role: str = "values") -> make.Json:
     return {
         "weight_id": "w",
         "format_id": "format",
         "layout_id": "layout",
         "schema_version": make.VERSION,
-        "physical_layout": {"packed": {}},
+        "physical_layout": {"dense": {"component_id": "w.values"}},
         "components": [
             {
                 "component_id": "w.values",
-                "role": "values",
+                "role": role,
                 "physical_dimensions": [16],
                 "encoding": encoding,
             }
@@ -124,11 +132,46 @@ def weight(encoding: Any) -> make.Json:
     }
 
 
-def test_a_packed_weight_may_be_smaller_than_the_tensor_that_it_stands_for() -> None:
-    short = make.component("r", 8, name="w.values")
-    packed = binding(short, usage="weights", weight=weight({"packed": {"bits": 4}}))
-    narrower = binding(short, usage="weights", weight=weight({"dense": {"element_type": "u8"}}))
-    dense = binding(short, usage="weights", weight=weight({"dense": {"element_type": "f16"}}))
-    assert malformed_reason(packed) is None
-    assert malformed_reason(narrower) is None
-    assert malformed_reason(dense) == "its tensor takes 32 bytes and its components hold 8"
+DENSE = {"dense": {"element_type": "f16"}}
+
+
+@pytest.mark.parametrize(
+    ("component", "stated", "fault"),
+    [
+        (make.component("r", 32, name="w.values"), weight(DENSE), None),
+        (
+            make.component("r", 8, name="w.values"),
+            weight(DENSE),
+            "`w.values` takes 32 bytes and its storage has 8",
+        ),
+        (make.component("r", 32), weight(DENSE), "its storage component has no id"),
+        (
+            make.component("r", 16, name="w.values"),
+            weight({"dense": {"element_type": "u8"}}),
+            "`w.values` holds u8, where f16 belongs",
+        ),
+        (
+            make.component("r", 32, name="w.values"),
+            weight(DENSE, "codebook"),
+            "its layout takes `w.values` for values, and that is codebook",
+        ),
+    ],
+)
+def test_a_weight_has_the_bytes_of_its_components(
+    component: make.Json, stated: make.Json, fault: str | None
+) -> None:
+    one = binding(component, usage="weights", weight=stated)
+    assert malformed_reason(one) is None
+    faults = list(weight_faults(one))
+    assert faults == [] if fault is None else fault in faults
+
+
+def test_a_port_says_what_it_may_do() -> None:
+    component = make.component("r", 32)
+    assert list(port_faults(binding(component))) == []
+    assert list(port_faults(binding(component, access="write"))) == [
+        "it is an input that is only written"
+    ]
+    assert list(port_faults(binding(component, usage="weights"))) == [
+        "it is used as weights and says nothing of a weight"
+    ]

@@ -36,11 +36,14 @@ def test_numbers_of_a_composite_layout_are_integers() -> None:
     assert broken({extent: -1}) == [("wire.range", extent)]
 
 
-def test_other_variants_are_left_as_they_are() -> None:
+def test_other_variants_are_none() -> None:
     packed: dict[str, Any] = {"packed": {"bits": 4, "scale": 0.5, "zero": None}}
-    assert broken({f"{DENSE}/physical_layout": packed}) == []
-    assert broken({f"{DENSE}/components/0/encoding": packed}) == []
-    assert broken({f"{PARTS}/0/layout": packed}) == []
+    for place in (
+        f"{DENSE}/physical_layout",
+        f"{DENSE}/components/0/encoding",
+        f"{PARTS}/0/layout",
+    ):
+        assert [rule for rule, _ in broken({place: packed})] == ["wire.unknown-variant"]
 
 
 @pytest.mark.parametrize(
@@ -52,17 +55,20 @@ def test_other_variants_are_left_as_they_are() -> None:
             {f"{NODES}/0/values/1/storage/components/0/component_id": "weight.other"},
             "its storage has `weight.other`",
         ),
-        ({f"{PARTED}/components/1/component_id": "weight.head.left"}, "have one id"),
+        (
+            {f"{PARTED}/components/1/component_id": "weight.head.left"},
+            "stands after `weight",
+        ),
         ({f"{PARTED}/components/1/component_id": "weight.head.middle"}, "weight.head.right"),
-        ({f"{PARTS}/0/extents": [8, 15]}, "part 0 has 120 elements"),
-        ({f"{PARTS}/0/extents": [128]}, "no block of rank 2"),
-        ({f"{PARTS}/1/logical_offsets": [0, 17]}, "part 1 reaches past the matrix"),
-        ({f"{PARTS}/1/logical_offsets": [0, 0]}, "its parts 0 and 1 overlap"),
+        ({f"{PARTS}/0/extents": [8, 15]}, "have 248 of 256 elements"),
+        ({f"{PARTS}/0/extents": [128]}, "is no block of [8, 32]"),
+        ({f"{PARTS}/1/logical_offsets": [0, 17]}, "reaches past [8, 32]"),
+        ({f"{PARTS}/1/logical_offsets": [0, 0]}, "parts 0 and 1 of its layout overlap"),
         (
             {f"{PARTS}/1/layout/dense/component_id": "weight.head.left"},
             "leaves out `weight.head.right`",
         ),
-        ({PARTS: []}, "its parts have 0 of 256 elements"),
+        ({PARTS: []}, "have 0 of 256 elements"),
     ],
 )
 def test_parts_that_are_not_the_stored_ones(edits: dict[str, Any], reason: str) -> None:
@@ -74,7 +80,7 @@ def test_parts_that_are_not_the_stored_ones(edits: dict[str, Any], reason: str) 
 def test_a_part_that_does_not_fit_its_row_is_one_fault() -> None:
     length = f"{NODES}/0/values/1/storage/components/0/length_bytes"
     assert [rule for rule, _ in broken({length: 1 << 20})] == ["value.exceeds-resource"]
-    assert [rule for rule, _ in broken({length: 1000})] == ["value.malformed"]
+    assert [rule for rule, _ in broken({length: 1000})] == ["value.weight-parts"]
 
 
 def test_a_format_that_no_weight_has_is_the_plans_fault() -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from ferrum_verify.documents.node import PlanNode, ValueBinding
     from ferrum_verify.documents.primitives import Role
 
+    Ports: TypeAlias = dict[tuple[Role, int], ValueBinding]
 
-def bindings_by_port(node: PlanNode) -> dict[tuple[Role, int], ValueBinding]:
+
+def bindings_by_port(node: PlanNode) -> Ports:
     """The bindings by role and ordinal; of two at one port the first counts."""
-    ports: dict[tuple[Role, int], ValueBinding] = {}
+    ports: Ports = {}
     for binding in node.values:
         ports.setdefault((binding.role, binding.ordinal), binding)
     return ports
