@@ -144,7 +144,7 @@ def test_one_workspace_that_differs(member: str, value: Any, rule: str) -> None:
             "1" * 64,
             "contract.provider-differs",
         ),
-        ("nodes/0/attributes", {"extra": 1}, None),
+        ("nodes/0/attributes", {"extra": {"integer": 1}}, None),
         ("nodes/1/attributes", {}, "contract.program-node-differs"),
         ("nodes/1/values/1/weight", None, "contract.weight-differs"),
     ],
@@ -191,7 +191,6 @@ def test_a_plan_that_departs_from_its_sources(pointer: str, value: Any, rule: st
         ),
         ("/program/weights/0/weight_id", "weight.other", "contract.weight-differs"),
         ("/program/weights/0/tensor/dimensions", [8, 32], "contract.weight-differs"),
-        ("/program/states/1/lifetime", "request", "contract.state-differs"),
         ("/program/states/1/tensor/dimensions", [2], "contract.state-differs"),
         (
             "/program/blocks/0/nodes/0/required_version/major",
@@ -221,6 +220,11 @@ def test_a_plan_that_departs_from_its_sources(pointer: str, value: Any, rule: st
 )
 def test_sources_that_a_plan_departs_from(pointer: str, value: Any, rule: str) -> None:
     assert rules({pointer: value}) == {rule}
+
+
+def test_a_checkpointed_state_lives_as_long_as_its_sequence() -> None:
+    expected = {"contract.state-differs", "wire.malformed-state"}
+    assert rules({"/program/states/1/lifetime": "request"}) == expected
 
 
 def test_the_plan_may_run_a_later_minor_version() -> None:
@@ -282,7 +286,7 @@ def test_catalogs_alone(pointer: str, value: Any, rule: str) -> None:
         ("capabilities", ["capability.compute", "capability.x"], "device lacks `capability.x`"),
         (
             "dynamic_storage_bindings/0/storage/accepted_profiles",
-            [],
+            [{"allocator": {"fixed_block_arena": {"block_bytes": 512}}, "view": "contiguous"}],
             "offers no storage that it accepts at input 0",
         ),
     ],

@@ -125,7 +125,7 @@ def test_required_capabilities_ascend() -> None:
 def test_accepted_profiles_stand_once() -> None:
     profile = {"allocator": "linear_arena", "view": "contiguous"}
     accepted = f"{NODES}/2/provider_resources/scratch/storage/accepted_profiles"
-    assert rules({accepted: [profile, profile]}) == {"integrity.not-canonical"}
+    assert rules({accepted: [profile, profile]}) == {"contract.accepted-profiles"}
 
 
 @pytest.mark.parametrize(
