@@ -39,4 +39,4 @@ def test_a_source_is_a_seed_or_a_section(rule: Rule) -> None:
 def test_every_section_of_the_format_is_cited() -> None:
     headings = re.findall(r"^## (.+)$", (TOP / "docs/format.md").read_text("utf-8"), re.MULTILINE)
     cited = {section for rule in RULES for _, section in SECTION.findall(rule.source)}
-    assert set(headings) == cited
+    assert set(headings) <= cited
