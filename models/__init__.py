@@ -12,8 +12,10 @@ from .deployment import DEPLOYMENTS
 from .dimensions import dimensions, families
 from .largest import largest_below
 from .planning import planning_problem
+from .schemas import LATEST, SCHEMAS
 
 __all__ = [
+    "SCHEMAS",
     "bundle",
     "decoder",
     "families",
@@ -33,13 +35,16 @@ def problem(family: str, layers: int | None = None) -> dict[str, Any]:
     return planning_problem(network(sizes, deployment), deployment)
 
 
-def bundle(family: str, layers: int | None = None) -> dict[str, Any]:
-    """The family's execution plan with the catalog, program and policy behind it."""
+def bundle(family: str, layers: int | None = None, schema: str = LATEST) -> dict[str, Any]:
+    """The family's execution plan with the catalog, program and policy behind it.
+
+    ``schema`` is one of ``SCHEMAS``, the version of the plan's format.
+    """
     from .plan import plan_bundle  # noqa: PLC0415  (the planner is not needed for problems)
 
     sizes = dimensions(family, layers)
     deployment = DEPLOYMENTS[family]
-    return plan_bundle(network(sizes, deployment), deployment)
+    return plan_bundle(network(sizes, deployment), deployment, schema)
 
 
 def decoder(layers: int) -> dict[str, Any]:
@@ -52,8 +57,11 @@ def decoder(layers: int) -> dict[str, Any]:
 
 
 def largest_legal_plan() -> dict[str, Any]:
-    """A bundle whose execution plan is the deepest decoder stack that 16 MiB of JSON holds."""
-    return largest_below(lambda layers: bundle(DECODER_FAMILY, layers), lambda b: b["plan"])
+    """A bundle whose execution plan is the deepest decoder stack that 16 MiB of JSON holds.
+
+    In schema 5.0, in which the figures of the benchmarks were taken.
+    """
+    return largest_below(lambda layers: bundle(DECODER_FAMILY, layers, "5.0"), lambda b: b["plan"])
 
 
 def largest_legal_fragment() -> dict[str, Any]:

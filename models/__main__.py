@@ -20,6 +20,7 @@ from . import (
     problem,
 )
 from .dimensions import dimensions
+from .schemas import LATEST, SCHEMAS
 
 GENERATED = {
     "decoder": "planning problem of a dense stack, --layers deep",
@@ -43,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("decoder needs --layers")
     try:
         target = checked_target(options.output)
-        document = _document(options.family, options.layers, options.part)
+        document = _document(options.family, options.layers, options.part, options.schema)
         emit(f"{ordered_bytes(document).decode()}\n", target)
     except click.ClickException as error:
         parser.error(error.format_message())
@@ -55,6 +56,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("family", nargs="?", choices=[*families(), *GENERATED])
     parser.add_argument(
         "--layers", type=int, help="decoder layers, instead of the published number"
+    )
+    parser.add_argument(
+        "--schema", choices=SCHEMAS, default=LATEST, help=f"of the plan ({LATEST} by default)"
     )
     part = parser.add_mutually_exclusive_group()
     for name, meaning in (
@@ -69,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _document(family: str, layers: int | None, part: str) -> dict[str, Any]:
+def _document(family: str, layers: int | None, part: str, schema: str) -> dict[str, Any]:
     if family == "decoder":
         return decoder(layers or 1)
     if family == "largest-plan":
@@ -78,7 +82,7 @@ def _document(family: str, layers: int | None, part: str) -> dict[str, Any]:
         return largest_legal_fragment()
     if part == "problem":
         return problem(family, layers)
-    whole = bundle(family, layers)
+    whole = bundle(family, layers, schema)
     plan: dict[str, Any] = whole["plan"]
     return plan if part == "plan" else whole
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.plan.canonical import fingerprint, ordered_fingerprint
 
 from .operations import VERSION
+from .schemas import execution_semantics, weight_materializers
 from .storage import LINEAR, Json, ordered_profiles
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ def used_operations(network: Network) -> list[Operation]:
     return [distinct[operation_id] for operation_id in sorted(distinct)]
 
 
-def capability_catalog(network: Network, device_bytes: int) -> Json:
+def capability_catalog(network: Network, device_bytes: int, schema: str) -> Json:
     """The catalog in the engine's field order, which its fingerprint depends on."""
     used = used_operations(network)
     profiles = {value.profile for value in network.values()} | {LINEAR}
     engine = "provider/engine"
-    return {
+    catalog: Json = {
         "device": {
             "id": DEVICE_ID,
             "class": "accelerator",
@@ -47,7 +48,7 @@ def capability_catalog(network: Network, device_bytes: int) -> Json:
             "dynamic_storage_profiles": ordered_profiles(profiles),
         },
         "operations": {operation.operation_id: operation.contract() for operation in used},
-        "providers": {operation.operation_id: [_provider(operation)] for operation in used},
+        "providers": {operation.operation_id: [_provider(operation, schema)] for operation in used},
         "engine_providers": {
             engine: {
                 "provider_id": engine,
@@ -58,6 +59,9 @@ def capability_catalog(network: Network, device_bytes: int) -> Json:
             }
         },
     }
+    if schema != "5.0":
+        catalog["weight_materializers"] = weight_materializers()
+    return catalog
 
 
 def operation_fingerprint(operation: Operation) -> str:
@@ -65,12 +69,20 @@ def operation_fingerprint(operation: Operation) -> str:
     return ordered_fingerprint(operation.contract())
 
 
-def _provider(operation: Operation) -> Json:
+def _provider(operation: Operation, schema: str) -> Json:
+    promises: Json = {}
+    older: Json = {}
+    contract = {"completed_boundary": _checkpoint_contract(operation, schema)}
+    if schema == "5.0":
+        older["checkpoint_capability"] = contract
+    else:
+        promises = {"execution_semantics": execution_semantics(), "checkpoint": contract}
     return {
         "provider_id": operation.provider_id,
         "operation_id": operation.operation_id,
         "operation_fingerprint": operation_fingerprint(operation),
         "provider_implementation_fingerprint": implementation_fingerprint(operation.provider_id),
+        **promises,
         "version": dict(VERSION),
         "device_id": DEVICE_ID,
         "capabilities": [COMPUTE],
@@ -85,7 +97,7 @@ def _provider(operation: Operation) -> Json:
         "resource_estimator_implementation_fingerprint": implementation_fingerprint(
             operation.estimator_id
         ),
-        "checkpoint_capability": {"completed_boundary": _checkpoint_contract(operation)},
+        **older,
     }
 
 
@@ -95,7 +107,7 @@ def _ports(operation: Operation) -> list[tuple[str, int, Port]]:
     return inputs + outputs
 
 
-def _checkpoint_contract(operation: Operation) -> Json:
+def _checkpoint_contract(operation: Operation, schema: str) -> Json:
     """What the provider needs of a boundary, and which of its state it lets be captured.
 
     A continuation may start at any later token, so suffixes are unconstrained.
@@ -108,10 +120,11 @@ def _checkpoint_contract(operation: Operation) -> Json:
             "suffix": {"minimum_tokens": 1, "alignment": 1},
         },
         "partition_numerics": operation.numerics,
-        "completed_input_capture": (
-            "supported" if operation.captures_completed_input else "unsupported"
-        ),
     }
+    if operation.captures_completed_input:
+        contract["completed_input_capture"] = "supported"
+    elif schema == "5.0":
+        contract["completed_input_capture"] = "unsupported"
     state_ports = [
         {
             "role": role,

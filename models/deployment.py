@@ -30,6 +30,8 @@ class Deployment:
     maximum_reusable_lanes: int = 2
     device_bytes: int = 80 * GIB
     reserve_bytes: int = 1 * GIB
+    checkpoint_bytes: int = 1 * GIB
+    """Bytes that captured checkpoints may keep, in plans whose schema knows them."""
     policy_tenths: int = 9
     """Tenths of the device that the policy lets the engine use."""
     weight_percent: int = 85

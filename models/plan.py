@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify import derive_memory_plan
+from ferrum_verify import derive_memory_plan, derive_sequence_checkpoint
+from ferrum_verify.derive.checkpoint_growth import derive_growth, with_checkpoints
 from ferrum_verify.plan.canonical import fingerprint, ordered_fingerprint
 
 from .catalog import (
@@ -19,26 +20,33 @@ from .operations import TOKENS, VERSION
 from .planning import planning_problem, workspace_alignment_bytes
 from .policy import runtime_policy
 from .program import family_id, model_program
+from .schemas import WEIGHT_LAYOUT, execution_semantics, execution_weights, version
 from .storage import LINEAR, VALUE_ALIGNMENT_BYTES, Json
 
 if TYPE_CHECKING:
+    from ferrum_verify.documents.memory_plan import MemoryPlan
+
     from .deployment import Deployment
     from .network import Network, Node, Value
     from .operations import Port
     from .storage import Formula
 
 
-def plan_bundle(network: Network, deployment: Deployment) -> Json:
+def plan_bundle(network: Network, deployment: Deployment, schema: str) -> Json:
     """A network's plan with the catalog, program and policy that it was made from."""
     problem = planning_problem(network, deployment)
-    memory: Json = derive_memory_plan(problem).to_wire()
+    terminal = sorted({value.resource_id for value in network.outputs})
+    if schema != "5.0":
+        kept = {*problem["retained_completion_resources"], *terminal}
+        problem["retained_completion_resources"] = sorted(kept)
+    memory = derive_memory_plan(problem)
     device_bytes = problem["device_capacity_bytes"]
-    catalog = capability_catalog(network, device_bytes)
+    catalog = capability_catalog(network, device_bytes, schema)
     program = model_program(network, deployment)
-    policy = runtime_policy(network, deployment, device_bytes)
+    policy = runtime_policy(network, deployment, device_bytes, schema)
     program_fingerprint = ordered_fingerprint(program)
     payload: Json = {
-        "schema": {"major": 5, "minor": 0},
+        "schema": version(schema),
         "plan_id": "",
         "family_id": family_id(network),
         "device_id": DEVICE_ID,
@@ -49,32 +57,68 @@ def plan_bundle(network: Network, deployment: Deployment) -> Json:
         "policy_version": dict(VERSION),
         "policy_fingerprint": fingerprint(policy),
         "maximum_scheduled_tokens": deployment.maximum_scheduled_tokens,
-        "weight_format": WEIGHT_FORMAT,
-        "quantization_formats": [],
-        "retained_completion_values": _retained(network),
-        "nodes": _nodes(network),
-        "memory": memory,
     }
+    if schema != "5.0":
+        payload["execution_weights"] = _execution_weights(network)
+    payload["weight_format"] = WEIGHT_FORMAT
+    payload["quantization_formats"] = []
+    payload["retained_completion_values"] = _retained(network)
+    if schema != "5.0":
+        payload["terminal_output_resources"] = terminal
+    payload["nodes"] = _nodes(network, schema)
+    payload["memory"] = memory.to_wire()
+    if schema != "5.0":
+        _add_checkpoints(payload, memory, catalog, program, deployment)
     plan_hash = fingerprint({name: payload[name] for name in payload if name != "plan_id"})
     payload["plan_id"] = f"plan/sha256/{plan_hash}"
     plan = {"payload": payload, "plan_hash": plan_hash}
     return {"plan": plan, "catalog": catalog, "program": program, "policy": policy}
 
 
-def _nodes(network: Network) -> list[Json]:
+def _execution_weights(network: Network) -> Json:
+    """The families' weights as their files hold them, in the order of their components."""
+    components = [
+        (weight, _weight_component(weight, _component_id(weight)))
+        for weight in sorted(network.of_usage("weights"), key=_component_id)
+    ]
+    return execution_weights(components, fingerprint([component for _, component in components]))
+
+
+def _add_checkpoints(
+    payload: Json, memory: MemoryPlan, catalog: Json, program: Json, deployment: Deployment
+) -> None:
+    """The layout of the plan's checkpoints, and room for them in the pools of their states."""
+    capacity = deployment.checkpoint_bytes
+    layout = derive_sequence_checkpoint(
+        {"plan": {"payload": payload}, "catalog": catalog, "program": program}
+    ).layout
+    growth = derive_growth(
+        (() if layout is None else (state.resource_id for state in layout.states)),
+        {row.base_resource_id: row for row in memory.dynamic_descriptors},
+        capacity,
+    )
+    payload["memory"] = with_checkpoints(memory, capacity, growth).to_wire()
+    if layout is not None:
+        payload["sequence_checkpoint_layout"] = layout.to_wire()
+
+
+def _nodes(network: Network, schema: str) -> list[Json]:
     waits = network.dependencies()
     fingerprints = {
         operation.operation_id: operation_fingerprint(operation)
         for operation in used_operations(network)
     }
     return [
-        _node(node, waits[node.node_id], fingerprints[node.operation.operation_id])
+        _node(node, waits[node.node_id], fingerprints[node.operation.operation_id], schema)
         for node in network.nodes()
     ]
 
 
-def _node(node: Node, waits: list[str], contract_fingerprint: str) -> Json:
+def _node(node: Node, waits: list[str], contract_fingerprint: str, schema: str) -> Json:
     operation = node.operation
+    semantics: Json = {}
+    if schema != "5.0":
+        semantics["provider_execution_semantics"] = execution_semantics()
     return {
         "id": node.node_id,
         "dependencies": waits,
@@ -82,13 +126,16 @@ def _node(node: Node, waits: list[str], contract_fingerprint: str) -> Json:
         "operation_version": dict(VERSION),
         "operation_fingerprint": contract_fingerprint,
         "provider_implementation_fingerprint": implementation_fingerprint(operation.provider_id),
+        **semantics,
         "required_capabilities": [],
         "attributes": {},
         "work": _token_work(node),
         "selection": {
             "requested_provider": None,
             "selected_provider": operation.provider_id,
-            "selection_reason": "deterministic_compatible",
+            "selection_reason": (
+                "deterministic_compatible" if schema == "5.0" else "canonical_compatible"
+            ),
             "rejected_providers": [],
         },
         "provider_resources": _estimate(node, contract_fingerprint),
@@ -156,7 +203,7 @@ def _workspace_estimate(usage: str, formula: Formula | None) -> Json | None:
 
 
 def _binding(role: str, ordinal: int, port: Port, value: Value) -> Json:
-    component = f"{value.name}/values" if value.usage == "weights" else None
+    component = _component_id(value) if value.usage == "weights" else None
     return {
         "value_id": value.value_id,
         "role": role,
@@ -180,22 +227,28 @@ def _binding(role: str, ordinal: int, port: Port, value: Value) -> Json:
     }
 
 
+def _component_id(weight: Value) -> str:
+    return f"{weight.name}/values"
+
+
 def _weight(value: Value, component: str) -> Json:
     """A dense weight: one component that holds every element."""
     return {
         "weight_id": value.name,
         "format_id": WEIGHT_FORMAT,
-        "layout_id": "weight-layout/dense",
+        "layout_id": WEIGHT_LAYOUT,
         "schema_version": dict(VERSION),
         "physical_layout": {"dense": {"component_id": component}},
-        "components": [
-            {
-                "component_id": component,
-                "role": "values",
-                "physical_dimensions": list(value.tensor.dimensions),
-                "encoding": {"dense": {"element_type": value.tensor.element_type}},
-            }
-        ],
+        "components": [_weight_component(value, component)],
+    }
+
+
+def _weight_component(value: Value, component: str) -> Json:
+    return {
+        "component_id": component,
+        "role": "values",
+        "physical_dimensions": list(value.tensor.dimensions),
+        "encoding": {"dense": {"element_type": value.tensor.element_type}},
     }
 
 

@@ -20,7 +20,9 @@ PASSES = {"startup_sealed": (2, 1, 1), "on_demand_bounded": (1, 1, 0)}
 """Warm-up, capture and validation passes, by when programs are captured."""
 
 
-def runtime_policy(network: Network, deployment: Deployment, device_bytes: int) -> Json:
+def runtime_policy(
+    network: Network, deployment: Deployment, device_bytes: int, schema: str
+) -> Json:
     """The policy document; its last field fingerprints the others."""
     document: Json = {
         "policy_id": f"runtime-policy/{network.family}",
@@ -41,10 +43,19 @@ def runtime_policy(network: Network, deployment: Deployment, device_bytes: int) 
             "allow_defer": True,
             "cancellation_check_interval_steps": 1,
         },
-        "reusable_execution": _reusable(deployment),
     }
+    if schema != "5.0":
+        document["memory"]["checkpoint_capacity"] = checkpoint_capacity(deployment)
+        document["attention_execution"] = "portable"
+        document["execution_determinism"] = "bitwise_same_runtime_with_replay"
+    document["reusable_execution"] = _reusable(deployment)
     document["fingerprint"] = fingerprint(document)
     return document
+
+
+def checkpoint_capacity(deployment: Deployment) -> Json:
+    """The bytes that captured checkpoints may keep."""
+    return {"maximum_retained_bytes": deployment.checkpoint_bytes}
 
 
 def _reusable(deployment: Deployment) -> Json:

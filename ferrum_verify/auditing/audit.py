@@ -152,7 +152,7 @@ def _prove(
         document = {
             "nodes": document["nodes"],
             "memory": subject.memory.to_wire(),
-            "retained_completion_resources": sorted(subject.retained),
+            "retained_completion_resources": sorted(subject.kept),
         }
     # Of a rule that broke too often for all to be told, not every answer is known.
     judged = judged_places(facts) if len(findings) < MAXIMUM_OF_A_RULE else frozenset()

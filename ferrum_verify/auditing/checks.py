@@ -21,9 +21,11 @@ from ferrum_verify.rules import (
     binding,
     capacity,
     capacity_grant,
+    checkpoint_growth,
     descriptor,
     descriptor_rows,
     graph,
+    initialization_scratch,
     lifetimes,
     liveness,
     liveness_summary,
@@ -35,6 +37,7 @@ from ferrum_verify.rules import (
     slot_retained,
     static,
     static_rows,
+    terminal_outputs,
 )
 from ferrum_verify.rules.expected import Expected
 
@@ -83,9 +86,12 @@ def judge_memory(
     for check in (
         capacity.check,
         static.check,
+        initialization_scratch.check,
         descriptor.check,
         pool.check,
+        checkpoint_growth.check,
         slot.check,
+        terminal_outputs.check,
         liveness.check,
         reusable.check,
         binding.check,

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from ferrum_verify.catalogue.edits import apply_edits
+from ferrum_verify.catalogue.restamp import restamp
 
 
 @cache
@@ -22,7 +23,8 @@ def sample(name: str) -> Any:
     it, ``memory-plan`` is the fragment's memory alone; ``bundle`` is a full execution plan with
     its ``program``, ``catalog`` and ``policy``, which are also samples of their own. Its
     sequences can be checkpointed; ``workspaces`` is the same bundle with two persistent
-    workspaces, of the plan and of a sequence, so that they cannot.
+    workspaces, of the plan and of a sequence, so that they cannot. ``bundle-8.1`` is ``bundle`` in
+    that schema, with room for checkpoints and weights that are packed on loading.
     """
     match name:
         case "memory-plan":
@@ -30,6 +32,11 @@ def sample(name: str) -> Any:
         case "workspaces":
             document = json.loads(_text("bundle"))
             apply_edits(document, json.loads(_text("workspaces")))
+            return document
+        case "bundle-8.1":
+            document = json.loads(_text("bundle"))
+            apply_edits(document, json.loads(_text("bundle-8.1")))
+            restamp(document)
             return document
         case "program" | "catalog" | "policy" | "plan":
             return json.loads(_text("bundle"))[name]

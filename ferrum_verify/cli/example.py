@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 _FAMILIES = package("models")
 
-_SCHEMAS = ("5.0",)
-"""The plan schemas that the families are built in, the default last."""
-
 _WHOLE, _PROBLEM = "bundle", "problem"
 
 
@@ -31,10 +28,9 @@ _WHOLE, _PROBLEM = "bundle", "problem"
 )
 @click.option(
     "--schema",
-    type=click.Choice(_SCHEMAS),
-    default=_SCHEMAS[-1],
+    type=click.Choice(_FAMILIES.SCHEMAS),
+    default=_FAMILIES.SCHEMAS[-1],
     show_default=True,
-    expose_value=False,  # there is one to choose from
     help="The schema of the plan.",
 )
 @click.option(
@@ -45,18 +41,18 @@ _WHOLE, _PROBLEM = "bundle", "problem"
     help="All four documents in one, one of them alone, or what the planner is given.",
 )
 @OUTPUT_OPTION
-def example(*, family: str, layers: int | None, part: str, output: Path | None) -> int:
+def example(*, family: str, layers: int | None, schema: str, part: str, output: Path | None) -> int:
     """Print the bundle of a model FAMILY: its plan, program, catalog and policy.
 
     The plans are this package's own, built from published dimensions as the engine would build
     them; they are no output of the engine.
     """
-    emit(f"{ordered_bytes(_document(family, layers, part)).decode()}\n", output)
+    emit(f"{ordered_bytes(_document(family, layers, schema, part)).decode()}\n", output)
     return 0
 
 
-def _document(family: str, layers: int | None, part: str) -> Any:
+def _document(family: str, layers: int | None, schema: str, part: str) -> Any:
     if part == _PROBLEM:
         return _FAMILIES.problem(family, layers)
-    whole = _FAMILIES.bundle(family, layers)
+    whole = _FAMILIES.bundle(family, layers, schema)
     return whole if part == _WHOLE else whole[part]

@@ -10,7 +10,7 @@ from ferrum_verify.contracts.examples import CONTRACT, PREFIX, changed
 from ferrum_verify.contracts.names import code
 from ferrum_verify.contracts.spans import constraint_of, smallest_refused, span_words
 from ferrum_verify.counterexamples import SIDES, Party, SpanCounterexample
-from ferrum_verify.documents.checkpoint import ProviderContract
+from ferrum_verify.documents.checkpoint import ProviderContract, layout_name, layout_wire
 from ferrum_verify.findings import DELETE, Rule, pointer
 from ferrum_verify.findings.wording import plural
 from ferrum_verify.plan.resource_rows import describe_profile
@@ -169,11 +169,11 @@ def _port_changes(
         index, now = after[key]
         if now.layout != port.layout:
             yield STATE_PORT_LAYOUT.finding(
-                f"{pair.name} lays the state at {_port(port)} out as {code(now.layout)} instead of "
-                f"{code(port.layout)}.",
+                f"{pair.name} lays the state at {_port(port)} out as "
+                f"{code(layout_name(now.layout))} instead of {code(layout_name(port.layout))}.",
                 pointer(where, index, "layout"),
-                expected=port.layout,
-                actual=now.layout,
+                expected=layout_wire(port.layout),
+                actual=layout_wire(now.layout),
             )
     for key in missing_from(before, after):
         index, port = after[key]

@@ -16,6 +16,7 @@ from ferrum_verify.contracts.spans import (
 )
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.derive.reachability import reach
+from ferrum_verify.documents.checkpoint import layout_name
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.findings import Rule
 from ferrum_verify.rules.checkpoint_causes import clause, grouped, independent_causes
@@ -78,7 +79,11 @@ def support(plan: Subject, program: ModelProgram, catalog: CapabilityCatalog) ->
     assert plan.plan_nodes is not None
     assert plan.memory is not None
     derivation = derive_checkpoint(
-        program, plan.plan_nodes, plan.memory.dynamic_descriptors, catalog.providers
+        program,
+        plan.plan_nodes,
+        plan.memory.dynamic_descriptors,
+        catalog.providers,
+        plan.schema,
     )
     if derivation.refusals:
         return None
@@ -215,8 +220,8 @@ def _promise_changes(
             said = f"{noun} {code(now)} instead of {code(was)}"
             (better if now == BEST[field] else worse).append(said)
     worse += [
-        f"state {code(after.state_id)} is laid out as {code(after.layout)} instead of "
-        f"{code(before.layout)}"
+        f"state {code(after.state_id)} is laid out as {code(layout_name(after.layout))} instead of "
+        f"{code(layout_name(before.layout))}"
         for before, after in zip(base.states, head.states, strict=True)
         if before.layout != after.layout
     ]

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.contracts.examples import CONTRACT, LINEAR, PAGED, checked
 from ferrum_verify.contracts.names import code, codes
-from ferrum_verify.documents.checkpoint import ProviderContract, StateSemantics
+from ferrum_verify.documents.checkpoint import (
+    ProviderContract,
+    StateSemantics,
+    holds_prefix,
+    layout_name,
+    layout_wire,
+)
 from ferrum_verify.findings import DELETE, Rule, pointer
 from ferrum_verify.rules.checkpoint_causes import listed
 
@@ -19,12 +25,6 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
 
 _SOURCE = "docs/format.md, «Provider contracts»; seed 004, `derive_sequence_checkpoint`"
-_LAYOUTS = {
-    "prefix_positions": "token_major_prefix",
-    "boundary_value": "contiguous_boundary_value",
-}
-"""How a state port lays out what a state holds (seed 004, ``derive_sequence_checkpoint``)."""
-
 PORT_WITHOUT_STATE = Rule(
     id="contract.state-port-without-state",
     summary="The program binds a state at each state port of a provider.",
@@ -56,8 +56,8 @@ PORT_LAYOUT = Rule(
     summary="A provider lays a state out as what the program says that it holds.",
     why="A value for each position and one value for the whole prefix are copied differently, so "
     "a plan that selects a provider of the other layout has no checkpoints.",
-    fix="Use `token_major_prefix` for states of prefix positions, and `contiguous_boundary_value` "
-    "for boundary values.",
+    fix="Use `token_major_prefix` or blocks of keys and values for states of prefix positions, and "
+    "`contiguous_boundary_value` for boundary values.",
     source=_SOURCE,
     severity="warning",
     example=checked({f"/catalog{CONTRACT}/state_ports/1/layout": "token_major_prefix"}),
@@ -83,14 +83,14 @@ def port_findings(
             f"state {code(state.id)}, which holds {code(state.checkpoint.contents)}"
             for state in bound
             if isinstance(state.checkpoint, StateSemantics)
-            and _LAYOUTS[state.checkpoint.contents] != port.layout
+            and holds_prefix(port.layout) != (state.checkpoint.contents == "prefix_positions")
         )
         if contradicted:
             yield PORT_LAYOUT.finding(
-                f"{name} lays out as {code(port.layout)}, at {port.role} "
+                f"{name} lays out as {code(layout_name(port.layout))}, at {port.role} "
                 f"{port.ordinal}, {listed(list(contradicted))}.",
                 pointer(where, index, "layout"),
-                actual=port.layout,
+                actual=layout_wire(port.layout),
             )
 
 

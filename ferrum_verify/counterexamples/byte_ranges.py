@@ -40,6 +40,7 @@ def _shared_places(
     retained = set(document.value.get("retained_completion_resources", ()))
     for value in document.payload.get("retained_completion_values", ()):
         retained.add(value["resource_id"])
+    retained |= set(document.payload.get("terminal_output_resources") or ())
     for pool in document.memory.get("dynamic_pools", []):
         for slot in pool["step_resource_slots"]:
             if not retained.isdisjoint(slot["resource_ids"]):

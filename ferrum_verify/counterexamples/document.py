@@ -21,7 +21,8 @@ class Document:
 
     def __init__(self, value: dict[str, Any]) -> None:
         whole = value.get("base", value)
-        plan = value.get("plan", whole.get("plan", value))
+        parts = value.get("parts", {})
+        plan = value.get("plan", whole.get("plan", parts.get("execution_plan", value)))
         plan = plan.get("plan", plan)
         payload = plan.get("payload", plan)
         self.value = value
@@ -33,7 +34,8 @@ class Document:
             for row in self.memory.get("dynamic_descriptors", [])
             if isinstance(row, dict) and isinstance(row.get("base_resource_id"), str)
         }
-        places = [("plan", plan is not value), ("payload", payload is not plan)]
+        wrapped = "parts/execution_plan" if parts else "plan"
+        places = [(wrapped, plan is not value), ("payload", payload is not plan)]
         places.append(("memory", self.memory is not payload))
         self.memory_place = "".join(f"/{name}" for name, there in places if there)
         self.is_comparison = "base" in value
@@ -41,6 +43,7 @@ class Document:
     def catalog(self, name: str = "catalog") -> dict[str, Any]:
         """The catalog: a document may be one alone, or hold it; ``base`` and ``head`` too."""
         holder = self.value.get(name, self.value)
+        holder = holder.get("parts", {}).get("capabilities", holder)
         catalog: dict[str, Any] = holder.get("catalog", holder)
         return catalog
 

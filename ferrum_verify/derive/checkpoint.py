@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.checkpoint_layout import (
@@ -26,6 +26,7 @@ from ferrum_verify.derive.state_projection import (
     project_state,
 )
 from ferrum_verify.documents.checkpoint import StateSemantics
+from ferrum_verify.documents.plan_schema import SCHEMA_8_1
 from ferrum_verify.findings.wording import marked
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     )
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.documents.plan_schema import Schema
     from ferrum_verify.documents.program import ModelProgram
 
 
@@ -56,11 +58,12 @@ def derive_checkpoint(
     nodes: Sequence[PlanNode],
     descriptors: Sequence[DynamicDescriptor],
     providers: Mapping[str, Sequence[CheckpointProvider]],
+    schema: Schema | None = None,
 ) -> CheckpointDerivation:
     """The checkpoint of a plan: seed 004, ``derive_sequence_checkpoint``.
 
     ``nodes`` stand in plan order, ``providers`` are the catalog's by operation id. Bindings
-    are taken to be well-formed.
+    are taken to be well-formed. ``schema`` is the plan's version, if it names one.
     """
     faults: list[Unsupported | Refusal] = list(_input_faults(program, nodes))
     if program.checkpoint_inputs is not None and program.checkpoint_inputs.output_only_inputs:
@@ -109,7 +112,13 @@ def derive_checkpoint(
         )
         return CheckpointDerivation(SequenceCheckpoint(None, (alias,)), ())
     return CheckpointDerivation(
-        SequenceCheckpoint(_layout(program, inputs, boundaries, selected, states)), ()
+        SequenceCheckpoint(
+            replace(
+                _layout(program, inputs, boundaries, selected, states),
+                whole_prompts=schema == SCHEMA_8_1,
+            )
+        ),
+        (),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from ferrum_verify.documents.checkpoint import layout_wire
+
 if TYPE_CHECKING:
     from ferrum_verify.documents.checkpoint import (
         BoundaryConstraint,
@@ -125,7 +127,7 @@ class LayoutState:
             "tensor": self.tensor.to_wire(),
             "resource_id": self.resource_id,
             "offset_bytes": self.offset_bytes,
-            "layout": self.layout,
+            "layout": layout_wire(self.layout),
             "storage": descriptor["storage"],
             "initialization": self.descriptor.initialization,
             "descriptor": descriptor,
@@ -134,7 +136,10 @@ class LayoutState:
 
 @dataclass(frozen=True, slots=True)
 class SequenceCheckpointLayout:
-    """How a plan's sequence state is captured and restored, and at which boundaries."""
+    """How a plan's sequence state is captured and restored, and at which boundaries.
+
+    ``whole_prompts`` says whether the plan's schema knows a boundary at the prompt's end.
+    """
 
     inputs: CheckpointInputs
     input_dependency: InputDependency
@@ -142,13 +147,22 @@ class SequenceCheckpointLayout:
     completed_input_capture: InputCapture
     providers: tuple[LayoutProvider, ...]
     states: tuple[LayoutState, ...]
+    whole_prompts: bool = False
 
     def permits(self, processed: int, boundary: int, prompt: int) -> bool:
         """Whether a prompt of ``prompt`` tokens may be captured after ``boundary`` of them.
 
         ``processed`` tokens are in the state already. Counts are tokens. The capacity of the
-        states, the dependency on the input and the numerics play no part.
+        states, the dependency on the input and the numerics play no part. At the prompt's end,
+        where no token is left for a suffix, a plan of schema 8.1 may be captured if it supports
+        the capture of completed input; by schema 5.0 never.
         """
+        if boundary == prompt:
+            return (
+                self.whole_prompts
+                and self.completed_input_capture == "supported"
+                and self.boundaries.prefix.permits(boundary - processed)
+            )
         return self.boundaries.permits(processed, boundary, prompt)
 
     def to_wire(self) -> dict[str, Any]:

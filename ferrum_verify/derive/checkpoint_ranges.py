@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ferrum_verify.derive.paged_layout import copied
+from ferrum_verify.documents.checkpoint import PagedKeyValue
 from ferrum_verify.documents.tensor import tensor_storage_bytes
 from ferrum_verify.plan.sizes import demand_bytes, maximal_shape
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def largest_boundary(state: LayoutState) -> int:
-    """The most tokens of a token-major prefix that the state's resource can hold."""
+    """The most tokens of a prefix that the state's resource can hold."""
     terms = state.descriptor.demand.terms
     return demand_bytes(terms, maximal_shape(terms)) // tensor_storage_bytes(state.tensor)
 
@@ -24,9 +26,13 @@ def largest_boundary(state: LayoutState) -> int:
 def byte_range(state: LayoutState, boundary: int) -> tuple[int, int]:
     """The bytes ``[start, end)`` of its resource that a state takes after ``boundary`` tokens.
 
-    A boundary value takes its tensor once, a token-major prefix once a token.
+    A boundary value takes its tensor once, a token-major prefix once a token. Of blocks of keys
+    and values some bytes in between are not copied.
     """
     size = tensor_storage_bytes(state.tensor)
+    if isinstance(state.layout, PagedKeyValue):
+        ranges = copied(state.layout, state.tensor, size, state.offset_bytes, boundary)
+        return state.offset_bytes, max(each.end for each in ranges)
     if state.layout == "token_major_prefix":
         size *= boundary
     return state.offset_bytes, state.offset_bytes + size

@@ -110,8 +110,13 @@ def derive_reusable_execution(
     )
 
 
-def derive_plan(problem: PlanningProblem, order: HappensBefore) -> MemoryPlan:
+def derive_plan(
+    problem: PlanningProblem, order: HappensBefore, terminal: frozenset[str] = frozenset()
+) -> MemoryPlan:
     """The plan of a problem whose rows and graph are legal, in unbounded arithmetic.
+
+    ``terminal`` are the resources of the program's outputs, which schema 8.1 keeps from sharing
+    as if they were retained.
 
     Seed 000, ``from_core_with_completion_retention``. Whether its totals fit, and whether they
     pass the capacities, is for the rules to judge. Raises SizeError as
@@ -127,7 +132,9 @@ def derive_plan(problem: PlanningProblem, order: HappensBefore) -> MemoryPlan:
         )
     )
     structure = derive_structure(
-        group_by_pool(descriptors), order, frozenset(problem.retained_completion_resources)
+        group_by_pool(descriptors),
+        order,
+        terminal.union(problem.retained_completion_resources),
     )
     by_id = {descriptor.base_resource_id: descriptor for descriptor in descriptors}
     policy = problem.reusable_execution_policy
@@ -171,6 +178,7 @@ def derive_plan(problem: PlanningProblem, order: HappensBefore) -> MemoryPlan:
         dynamic_descriptors=descriptors,
         dynamic_pools=pools,
         reusable_execution=reusable,
+        checkpoint_capacity=None,
         invocation_liveness_mode=mode,
         invocation_liveness=rows,
     )

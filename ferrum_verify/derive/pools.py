@@ -129,3 +129,14 @@ def total_pool(
         invocation_liveness=liveness.rows,
         checkpoint_growth_ceiling_bytes=0,
     )
+
+
+def with_growth(pool: DynamicPool, growth: int, dynamic_capacity: int) -> DynamicPool:
+    """A pool that may grow by ``growth`` bytes for checkpoints; all else stays as it is."""
+    ceiling = pool.theoretical_ceiling_bytes + pool.reusable_workspace_ceiling_bytes + growth
+    provisioning = Provisioning.trusted(
+        **pool.provisioning.__dict__ | {"maximum_resident_bytes": min(ceiling, dynamic_capacity)}
+    )
+    return DynamicPool.trusted(
+        **pool.__dict__ | {"checkpoint_growth_ceiling_bytes": growth, "provisioning": provisioning}
+    )

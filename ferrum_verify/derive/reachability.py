@@ -8,7 +8,7 @@ from math import lcm
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.checkpoint_ranges import largest_boundary
-from ferrum_verify.documents.checkpoint import smallest_legal
+from ferrum_verify.documents.checkpoint import holds_prefix, smallest_legal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ _EXHAUSTIVE = 48
 class Reach:
     """The smallest boundary of a layout against the tokens that its states can hold.
 
-    All are counts of tokens. ``state`` is the token-major state that holds the fewest, None
+    All are counts of tokens. ``state`` is the state of a prefix that holds the fewest, None
     where no state grows with tokens.
     """
 
@@ -38,7 +38,7 @@ class Reach:
 
 def reach(layout: SequenceCheckpointLayout) -> Reach:
     """How far a sequence must run to its first boundary, and how far its states reach."""
-    growing = [state for state in layout.states if state.layout == "token_major_prefix"]
+    growing = [state for state in layout.states if holds_prefix(state.layout)]
     narrowest = min(growing, key=largest_boundary, default=None)
     return Reach(
         smallest_boundary=layout.boundaries.prefix.smallest,

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.checkpoint_layout import LayoutState, Place, Refusal, Unsupported
+from ferrum_verify.derive.paged_layout import resolved_layout
+from ferrum_verify.documents.checkpoint import holds_prefix, layout_name
 from ferrum_verify.documents.program import TokenScaled
 from ferrum_verify.documents.tensor import SizeError, tensor_bytes, tensor_storage_bytes
 from ferrum_verify.plan.resource_rows import describe_profile
@@ -15,7 +17,12 @@ from ferrum_verify.plan.sizes import demand_bytes, maximal_shape
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ferrum_verify.documents.checkpoint import ProviderContract, StatePort, StateSemantics
+    from ferrum_verify.documents.checkpoint import (
+        ProviderContract,
+        StateLayout,
+        StatePort,
+        StateSemantics,
+    )
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.documents.node import PlanNode, StorageComponent, ValueBinding
     from ferrum_verify.documents.program import ProgramState
@@ -61,7 +68,7 @@ class _Sight:
     use: Use
     component: StorageComponent
     descriptor: DynamicDescriptor
-    port: StatePort
+    layout: StateLayout
     size: int
     capacity: int
 
@@ -173,7 +180,11 @@ def _candidate(  # noqa: PLR0911  (the first reason that applies, in the engine'
             Place("memory", ("dynamic_descriptors", found.index)),
             f"The size of `{descriptor.base_resource_id}` at its largest shape {error}.",
         )
-    sight = _Sight(declared, use, component, descriptor, port, size, capacity)
+    layout = resolved_layout(port.layout, binding.tensor, size, descriptor.storage.profile)
+    if isinstance(layout, tuple):
+        because = f"in node `{use.node.id}`, {'; '.join(layout)}"
+        return _layout_fault(declared, use.place, because)
+    sight = _Sight(declared, use, component, descriptor, layout, size, capacity)
     broken = list(_mapping_faults(sight))
     differing = []
     if not broken and binding.tensor.layout == declared.state.tensor.layout == "contiguous":
@@ -207,7 +218,7 @@ def _candidate(  # noqa: PLR0911  (the first reason that applies, in the engine'
         tensor=binding.tensor,
         resource_id=component.resource_id,
         offset_bytes=component.offset_bytes,
-        layout=port.layout,
+        layout=layout,
         descriptor=descriptor,
     )
 
@@ -233,11 +244,11 @@ def _port(
 
 def _mapping_faults(sight: _Sight) -> Iterator[str]:
     """Why the port's layout cannot carry what the state holds."""
-    contents, layout = sight.declared.semantics.contents, sight.port.layout
+    contents, layout = sight.declared.semantics.contents, sight.layout
     if (contents, layout) == ("boundary_value", "contiguous_boundary_value"):
         return
-    if (contents, layout) != ("prefix_positions", "token_major_prefix"):
-        yield f"it holds {contents} and its port is laid out as {layout}"
+    if contents != "prefix_positions" or not holds_prefix(layout):
+        yield f"it holds {contents} and its port is laid out as {layout_name(layout)}"
         return
     if sight.component.offset_bytes != 0:
         yield f"a token-major prefix starts at byte 0, this one at {sight.component.offset_bytes:,}"
@@ -312,7 +323,7 @@ def _row_faults(sight: _Sight) -> Iterator[str]:
 def _describe(state: LayoutState) -> str:
     shape = " x ".join(map(str, state.tensor.dimensions))
     return (
-        f"a {state.layout} of {shape} {state.tensor.element_type} at byte "
+        f"a {layout_name(state.layout)} of {shape} {state.tensor.element_type} at byte "
         f"{state.offset_bytes:,} of `{state.resource_id}`"
     )
 

@@ -14,6 +14,7 @@ from ferrum_verify.reading.document import Places
 from ferrum_verify.reading.kinds import detect
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.reading.parse import UNKNOWN_KIND
+from ferrum_verify.reading.parts import bundle_parts
 from ferrum_verify.reading.read_past import too_many_faults
 from ferrum_verify.reading.validation import TooManyFaultsError, validated
 from ferrum_verify.reading.wire_faults import wire_faults
@@ -54,8 +55,7 @@ def derive_sequence_checkpoint(
     malformed input and DerivationError where seed 004's ``derive_sequence_checkpoint``
     returns an error; both hold every fault in ``findings``.
     """
-    document = _one_document(bundle)
-    _refuse_another_kind(document)
+    document = _bundle_of(_one_document(bundle))
     try:
         parts, faults = validated(CheckpointBundle, document)
         findings = [finding_of(fault) for fault in wire_faults(faults, document)]
@@ -71,6 +71,7 @@ def derive_sequence_checkpoint(
         parts.plan.payload.nodes,
         parts.plan.payload.memory.dynamic_descriptors,
         parts.catalog.providers,
+        parts.plan.payload.followed_schema,
     )
     if derivation.refusals:
         findings = [_refusal_finding(refusal) for refusal in derivation.refusals]
@@ -78,14 +79,17 @@ def derive_sequence_checkpoint(
     return derivation.checkpoint
 
 
-def _refuse_another_kind(document: Any) -> None:
+def _bundle_of(document: Any) -> Any:
     # An object of no known kind may still be a bundle with a part missing: its faults say so.
     kind = detect(document)
+    if kind == "resolved-model-plan":
+        return bundle_parts(kind, document)
     if kind is None and not isinstance(document, dict):
         unknown = "The value is no document of a known kind."
         raise DocumentError(unknown, [UNKNOWN_KIND.finding(unknown)])
     if kind not in (None, "bundle"):
         raise DocumentError(f"a {kind} is no bundle, which a checkpoint is derived from")
+    return document
 
 
 def _refusal_finding(refusal: Refusal) -> Finding:

@@ -10,8 +10,9 @@ from ferrum_verify.documents.checkpoint import CheckpointInputs, LegalStoragePro
 from ferrum_verify.documents.execution_plan import ExecutionPlan
 from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.documents.node import PlanNode, ValueBinding
+from ferrum_verify.documents.plan_schema import Schema, followed
 from ferrum_verify.documents.policy import RuntimePolicy
-from ferrum_verify.documents.primitives import Identity, WireModel
+from ferrum_verify.documents.primitives import Identity, Version, WireModel
 from ferrum_verify.documents.program import ModelProgram, ProgramState
 from ferrum_verify.documents.storage import AcceptedStorage, StorageContract, accepted_fault
 from ferrum_verify.documents.value_storage import malformed_reason, port_faults
@@ -80,8 +81,15 @@ class CheckpointMemory(_Part):
 class CheckpointPayload(_Part):
     """The plan's payload as the checkpoint derivation reads it."""
 
+    schema_: Annotated[Version | None, Field(alias="schema")] = None
     nodes: Annotated[tuple[CheckpointNode, ...], Field(strict=False)]
     memory: CheckpointMemory
+
+    @property
+    def followed_schema(self) -> Schema | None:
+        """The known schema version whose rules the plan follows; None where it names none."""
+        version = self.schema_
+        return None if version is None else followed((version.major, version.minor))
 
 
 class CheckpointPlan(_Part):

@@ -7,6 +7,8 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from ferrum_verify.documents.checkpoint import ProviderCapability
+from ferrum_verify.documents.execution_semantics import ExecutionSemantics
+from ferrum_verify.documents.execution_weights import WeightMaterializer
 from ferrum_verify.documents.node import AliasPolicy
 from ferrum_verify.documents.primitives import (
     U32,
@@ -156,6 +158,7 @@ class Provider(CheckpointProvider):
     """An implementation of an operation on the catalog's device."""
 
     operation_id: Identity
+    execution_semantics: ExecutionSemantics | None = None
     version: Version
     device_id: Identity
     capabilities: Annotated[tuple[Identity, ...], Field(strict=False)]
@@ -183,3 +186,4 @@ class CapabilityCatalog(WireModel):
     operations: dict[Identity, Operation]
     providers: dict[Identity, Annotated[tuple[Provider, ...], Field(strict=False)]]
     engine_providers: dict[Identity, EngineProvider]
+    weight_materializers: dict[Identity, WeightMaterializer] | None = None

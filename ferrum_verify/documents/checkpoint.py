@@ -28,7 +28,6 @@ PartitionNumerics = Literal[
     "operation_oracle",
 ]
 InputCapture = Literal["supported", "unsupported"]
-StateLayout = Literal["contiguous_boundary_value", "token_major_prefix"]
 StateContents = Literal["prefix_positions", "boundary_value"]
 
 CONTRACT_VERSION = Version(major=1, minor=0)
@@ -46,6 +45,43 @@ def _legal_profile(profile: StorageProfile) -> StorageProfile:
             "storage_profile", "Storage profile should not be {fault}", {"fault": fault}
         )
     return profile
+
+
+class PagedKeyValue(Variant):
+    """Keys and values of a prefix in blocks: in each the keys of all its tokens, then the values.
+
+    ``key_pack_elements`` neighbours of a key lie together, token by token.
+    """
+
+    tag: ClassVar[str] = "paged_key_value_block_prefix"
+    tokens_per_block: Annotated[U64, Field(ge=1)]
+    key_pack_elements: Annotated[U64, Field(ge=1)]
+
+
+StateLayout = Annotated[
+    Annotated[Literal["contiguous_boundary_value"], Tag("contiguous_boundary_value")]
+    | Annotated[Literal["token_major_prefix"], Tag("token_major_prefix")]
+    | Annotated[PagedKeyValue, Tag("paged_key_value_block_prefix")],
+    Discriminator(variant_tag),
+]
+"""How a state's bytes lie; the last came with plan schema 8.1."""
+
+
+def layout_name(layout: StateLayout) -> str:
+    """The layout as messages name it."""
+    if isinstance(layout, str):
+        return layout
+    return f"{layout.tag}({layout.tokens_per_block}, {layout.key_pack_elements})"
+
+
+def layout_wire(layout: StateLayout) -> Any:
+    """The layout as the engine's JSON."""
+    return layout if isinstance(layout, str) else layout.to_wire()
+
+
+def holds_prefix(layout: StateLayout) -> bool:
+    """Whether the layout is for a value of each position, not for one of the whole prefix."""
+    return layout != "contiguous_boundary_value"
 
 
 LegalStorageProfile = Annotated[StorageProfile, AfterValidator(_legal_profile)]

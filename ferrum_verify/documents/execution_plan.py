@@ -4,13 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ferrum_verify.documents.execution_weights import ExecutionWeights
 from ferrum_verify.documents.memory_plan import MemoryPlan
 from ferrum_verify.documents.node import PlanNode
 from ferrum_verify.documents.primitives import U32, U64, Fingerprint, Identity, Version, WireModel
+from ferrum_verify.documents.sequence_checkpoint import StatedLayout
 from ferrum_verify.documents.tensor import Tensor
-
-KNOWN_SCHEMA = Version(major=5, minor=0)
-"""The schema version whose rules this package knows."""
 
 
 class RetainedCompletionValue(WireModel):
@@ -25,7 +24,10 @@ class RetainedCompletionValue(WireModel):
 
 
 class PlanHeader(WireModel):
-    """Where an execution plan came from, and what it retains: its payload less the bulk."""
+    """Where an execution plan came from, and what it retains: its payload less the bulk.
+
+    What is optional is of schema 8.1; ``documents.plan_schema`` says what must be there.
+    """
 
     schema_: Annotated[Version, Field(alias="schema")]
     plan_id: Identity
@@ -38,9 +40,12 @@ class PlanHeader(WireModel):
     policy_version: Version
     policy_fingerprint: Fingerprint
     maximum_scheduled_tokens: U64
+    execution_weights: ExecutionWeights | None = None
     weight_format: Identity
     quantization_formats: Annotated[tuple[Identity, ...], Field(strict=False)]
     retained_completion_values: Annotated[tuple[RetainedCompletionValue, ...], Field(strict=False)]
+    terminal_output_resources: Annotated[tuple[Identity, ...], Field(strict=False)] | None = None
+    sequence_checkpoint_layout: StatedLayout | None = None
 
 
 class PlanPayload(PlanHeader):

@@ -53,6 +53,16 @@ Kind = Annotated[
     Discriminator(variant_tag),
 ]
 
+StaticKind = Annotated[
+    Annotated[Literal["value"], Tag("value")]
+    | Annotated[Literal["initialization_scratch"], Tag("initialization_scratch")]
+    | Annotated[Scratch, Tag("scratch")]
+    | Annotated[Binding, Tag("binding")]
+    | Annotated[Persistent, Tag("persistent")],
+    Discriminator(variant_tag),
+]
+"""What a static row is; plans of 8.1 have one for what loading the weights works in."""
+
 LivenessMode = Literal["no_invocation_resources", "total_order_reuse", "conservative_concurrent"]
 SlotKind = Literal["dedicated", "ordered_single_fence_step_wave"]
 
@@ -69,7 +79,7 @@ class StaticAllocation(WireModel):
     usage: Usage
     element_type: ElementType
     lifetime: Lifetime
-    kind: Kind
+    kind: StaticKind
     storage: Storage
 
 
@@ -148,6 +158,12 @@ class DynamicPool(WireModel):
         return wire
 
 
+class CheckpointCapacity(WireModel):
+    """How many bytes captured checkpoints may keep."""
+
+    maximum_retained_bytes: Annotated[U64, Field(ge=1)]
+
+
 class MemoryPlan(WireModel):
     """Which bytes every node of a plan may use, and the totals that follow."""
 
@@ -167,5 +183,13 @@ class MemoryPlan(WireModel):
     dynamic_descriptors: Annotated[tuple[DynamicDescriptor, ...], Field(strict=False)]
     dynamic_pools: Annotated[tuple[DynamicPool, ...], Field(strict=False)]
     reusable_execution: ReusableExecution | None = None
+    checkpoint_capacity: CheckpointCapacity | None = None
     invocation_liveness_mode: LivenessMode
     invocation_liveness: Annotated[tuple[InvocationLiveness, ...], Field(strict=False)]
+
+    @model_serializer(mode="wrap")
+    def _without_absent_capacity(self, handler: Any) -> dict[str, Any]:
+        wire: dict[str, Any] = handler(self)
+        if wire.get("checkpoint_capacity", ...) is None:
+            del wire["checkpoint_capacity"]
+        return wire

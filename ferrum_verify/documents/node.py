@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, JsonValue, Tag
 
 from ferrum_verify.documents.demand import SizeFormula
+from ferrum_verify.documents.execution_semantics import Determinism, ExecutionSemantics
 from ferrum_verify.documents.primitives import (
     U32,
     U64,
@@ -176,12 +177,21 @@ class UnsupportedQuantizationFormats(Variant):
     formats: Annotated[tuple[Identity, ...], Field(strict=False)]
 
 
+class InsufficientExecutionDeterminism(Variant):
+    """The provider promises less of its bits than the policy requires; of schema 8.1."""
+
+    tag: ClassVar[str] = "insufficient_execution_determinism"
+    required: Determinism
+    available: ExecutionSemantics
+
+
 Incompatibility = Annotated[
     Annotated[OperationVersionMismatch, Tag("operation_version_mismatch")]
     | Annotated[ProviderVersionMismatch, Tag("provider_version_mismatch")]
     | Annotated[MissingCapabilities, Tag("missing_capabilities")]
     | Annotated[UnsupportedWeightFormats, Tag("unsupported_weight_formats")]
-    | Annotated[UnsupportedQuantizationFormats, Tag("unsupported_quantization_formats")],
+    | Annotated[UnsupportedQuantizationFormats, Tag("unsupported_quantization_formats")]
+    | Annotated[InsufficientExecutionDeterminism, Tag("insufficient_execution_determinism")],
     Discriminator(variant_tag),
 ]
 
@@ -218,7 +228,10 @@ class Selection(WireModel):
     requested_provider: Identity | None
     selected_provider: Identity
     selection_reason: Literal[
-        "deterministic_compatible", "preferred_compatible", "fallback_from_preferred"
+        "deterministic_compatible",
+        "canonical_compatible",
+        "preferred_compatible",
+        "fallback_from_preferred",
     ]
     rejected_providers: Annotated[tuple[RejectedProvider, ...], Field(strict=False)]
 
@@ -256,6 +269,7 @@ class PlanNode(WireModel):
     operation_version: Version
     operation_fingerprint: Fingerprint
     provider_implementation_fingerprint: Fingerprint
+    provider_execution_semantics: ExecutionSemantics | None = None
     required_capabilities: Annotated[tuple[Identity, ...], Field(strict=False)]
     attributes: dict[str, JsonValue]
     work: Work

@@ -1,9 +1,11 @@
 """The runtime policy: how much memory a plan may take, and how work is admitted."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ferrum_verify.documents.execution_semantics import Determinism
+from ferrum_verify.documents.memory_plan import CheckpointCapacity
 from ferrum_verify.documents.primitives import (
     U32,
     U64,
@@ -23,6 +25,7 @@ class PolicyMemory(WireModel):
     reserve_bytes: U64
     maximum_active_sequences: U32
     dynamic_storage_profile_order: Annotated[tuple[StorageProfile, ...], Field(strict=False)]
+    checkpoint_capacity: CheckpointCapacity | None = None
 
 
 class PolicyAdmission(WireModel):
@@ -36,12 +39,14 @@ class PolicyAdmission(WireModel):
 
 
 class RuntimePolicy(WireModel):
-    """A runtime policy with its own fingerprint."""
+    """A runtime policy with its own fingerprint; how attention runs came with plan schema 8.1."""
 
     policy_id: Identity
     version: Version
     scheduling: Identity
     memory: PolicyMemory
     admission: PolicyAdmission
+    attention_execution: Literal["portable", "native-adaptive"] | None = None
+    execution_determinism: Determinism | None = None
     reusable_execution: PolicyReusableExecution | None
     fingerprint: Fingerprint

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from ferrum_verify.documents.demand import Demand
 from ferrum_verify.documents.fragment_node import FragmentNode
-from ferrum_verify.documents.memory_plan import Kind
+from ferrum_verify.documents.memory_plan import Kind, StaticKind
 from ferrum_verify.documents.primitives import (
     U32,
     U64,
@@ -29,7 +29,7 @@ class ProblemAllocation(WireModel):
     alignment_bytes: U64
     usage: Usage
     element_type: ElementType
-    kind: Kind
+    kind: StaticKind
     storage: Storage
 
 

@@ -107,6 +107,16 @@ def _pool_id(
     return f"dynamic-pool/sha256/{fingerprint(key)}"
 
 
+def semantics_fingerprint(major: int, minor: int, *, replayed: bool) -> str:
+    """The fingerprint of a provider's execution semantics, over bytes instead of JSON.
+
+    ``replayed`` says whether a replay gives the bits of an eager run.
+    """
+    version = major.to_bytes(2, "little") + minor.to_bytes(2, "little")
+    domain = b"ferrum.runtime-vnext.provider-execution-semantics.v1\0"
+    return hashlib.sha256(domain + version + bytes([1, replayed])).hexdigest()
+
+
 def bucket_id(class_id: str, sequences: int, tokens: int, pages: int) -> str:
     """The identity of a reusable-execution bucket: its class and its capacity."""
     material = {

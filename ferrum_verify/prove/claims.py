@@ -97,7 +97,7 @@ def slot_sources(plan: Plan) -> Iterator[Claims]:
         for place, slot in enumerate(pool.step_resource_slots):
             here = f"{at}/{index}/step_resource_slots/{place}"
             name = f"slot {place} of pool `{short_pool(pool.pool_id)}`"
-            yield retained_claims(slot, name, here, plan.subject.retained, plan.descriptors)
+            yield retained_claims(slot, name, here, plan.subject.kept, plan.descriptors)
             if plan.graph is not None and len(slot.resource_ids) > 1:
                 yield slot_claims(
                     slot, name, here, plan.graph, plan.execution, foreign=foreign, repeated=repeated

@@ -15,7 +15,7 @@ import z3
 
 from ferrum_verify.counterexamples import Party, Side, SpanConstraint, SpanCounterexample
 from ferrum_verify.derive.checkpoint import derive_checkpoint
-from ferrum_verify.documents.checkpoint import ProviderContract
+from ferrum_verify.documents.checkpoint import PagedKeyValue, ProviderContract
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.value_storage import states_are_bound_well
 from ferrum_verify.prove.checkpoint_ranges import copied_states, range_claims
@@ -65,7 +65,7 @@ def span_claims(subject: Subject, answer: SequenceCheckpoint | None = None) -> C
         return
     if answer is None:
         derivation = derive_checkpoint(
-            program, nodes, memory.dynamic_descriptors, catalog.providers
+            program, nodes, memory.dynamic_descriptors, catalog.providers, subject.schema
         )
         if derivation.refusals:
             return
@@ -79,7 +79,17 @@ def span_claims(subject: Subject, answer: SequenceCheckpoint | None = None) -> C
         yield from reach_claims(prefixes, program, _scheduled(subject), subject.places)
     elif any(reason.kind == "boundary_intersection" for reason in answer.unsupported):
         yield refusal_claim(declared, at)
-    states = copied_states(program, nodes, memory, subject.places)
+    # Of blocks of keys and values the checks speak: they are no range that grows by the token.
+    paged = {
+        state.state_id
+        for state in (() if answer.layout is None else answer.layout.states)
+        if isinstance(state.layout, PagedKeyValue)
+    }
+    states = [
+        state
+        for state in copied_states(program, nodes, memory, subject.places)
+        if state.state_id not in paged
+    ]
     captured = all(reason.kind == "state_layout" for reason in answer.unsupported)
     yield from range_claims(states, f"{subject.places.program}/states", captured=captured)
 

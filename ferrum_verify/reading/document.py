@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.documents.node import PlanNode
+    from ferrum_verify.documents.plan_schema import Schema
     from ferrum_verify.documents.policy import RuntimePolicy
     from ferrum_verify.documents.problem import PlanningProblem
     from ferrum_verify.documents.program import ModelProgram
@@ -28,6 +29,7 @@ Kind = Literal[
     "memory-plan",
     "problem",
     "bundle",
+    "resolved-model-plan",
     "program",
     "catalog",
     "policy",
@@ -43,6 +45,7 @@ class Places:
     nodes: str = ""
     memory: str = ""
     retained: str = ""
+    terminal: str = ""
     program: str = ""
     catalog: str = ""
     policy: str = ""
@@ -55,21 +58,30 @@ class Subject:
     ``order`` is that of its nodes, made once for all that ask; ``plan_nodes`` are the same nodes
     in full, where the document is an execution plan. ``raw`` holds the JSON values of the parts
     named ``plan``, ``program``, ``catalog`` and ``policy``, whose hashes are recomputed.
-    ``retained`` are the resources that completion values keep past the terminal fence.
+    ``schema`` is the known version whose rules the plan is held to; None where the document
+    names none. ``retained`` are the resources that completion values keep past the terminal
+    fence, ``terminal`` those that hold the program's outputs.
     """
 
     kind: Kind
     places: Places
     raw: dict[str, Any]
+    schema: Schema | None = None
     order: HappensBefore | None = None
     plan_nodes: tuple[PlanNode, ...] | None = None
     header: PlanHeader | None = None
     memory: MemoryPlan | None = None
     retained: frozenset[str] = frozenset()
+    terminal: frozenset[str] = frozenset()
     problem: PlanningProblem | None = None
     program: ModelProgram | None = None
     catalog: CapabilityCatalog | None = None
     policy: RuntimePolicy | None = None
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """The resources that are read after the terminal fence, so that they never share a slot."""
+        return self.retained | self.terminal
 
     @property
     def nodes(self) -> Sequence[FragmentNode | PlanNode] | None:

@@ -18,8 +18,8 @@ from ferrum_verify.plan.number_notation import (
 from ferrum_verify.reading.json_values import admit
 from ferrum_verify.reading.kinds import detect, resemblance
 from ferrum_verify.reading.load import LoadedDocument, Origin, read_documents
-from ferrum_verify.reading.parse import places_of, raw_parts
-from ferrum_verify.reading.parts import payload_of
+from ferrum_verify.reading.parse import places_of
+from ferrum_verify.reading.parts import bundle_parts, payload_of
 
 if TYPE_CHECKING:
     import os
@@ -108,7 +108,7 @@ def parts_of(document: LoadedDocument) -> list[Part]:
     places = places_of(kind)
     return [
         Part(name, value, document, getattr(places, name))
-        for name, value in raw_parts(kind, document.value).items()
+        for name, value in bundle_parts(kind, document.value).items()
     ]
 
 

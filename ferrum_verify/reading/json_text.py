@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MAXIMUM_BUNDLE_BYTES = 4 * MAXIMUM_BYTES
 """Bytes of a bundle's JSON: its plan has ``MAXIMUM_BYTES`` at most, its sources the rest."""
 
+_PLANS = (("plan",), ("parts", "execution_plan"))
+"""Where the plan of a bundle stands, and that of a resolved model plan."""
+
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _MINUS_ZERO = re.compile(r"-0(?=[\s,\]}]|$)")
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -73,33 +76,46 @@ def _refuse_before_reading(text: bytes) -> None:
 
 
 def _refuse_large_plan(value: Any, text: str) -> None:
-    """Refuse a document of more than 16 MiB, unless it is a bundle whose plan has no more."""
-    if not (isinstance(value, dict) and isinstance(value.get("plan"), dict)):
+    """Refuse a document of more than 16 MiB, unless it is a bundle whose plan has no more.
+
+    A resolved model plan is one too.
+    """
+    steps = next((each for each in _PLANS if isinstance(_at(value, each), dict)), None)
+    if steps is None:
         refuse(
             LIMIT.finding(
                 f"The document has more than {MAXIMUM_BYTES:,} bytes of JSON (16 MiB), which only "
                 "a bundle may have."
             )
         )
-    size = _bytes_of_member(text, "plan")
+    plan = text
+    for step in steps:
+        plan = _member_text(plan, step)
+    size = len(plan.encode())
     if size > MAXIMUM_BYTES:
         refuse(
             LIMIT.finding(
                 f"The plan has {size:,} bytes of JSON, more than {MAXIMUM_BYTES:,} (16 MiB).",
-                "/plan",
+                pointer("", *steps),
             )
         )
 
 
-def _bytes_of_member(text: str, name: str) -> int:
-    """The bytes of a member's value, as it stands in the text of an object that has it."""
+def _at(value: Any, steps: tuple[str, ...]) -> Any:
+    for step in steps:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def _member_text(text: str, name: str) -> str:
+    """A member's value, as it stands in the text of an object that has it."""
     at = text.index("{")
     while True:
         key, at = _SCANNER.raw_decode(text, _behind_blanks(text, at + 1))
         start = _behind_blanks(text, _behind_blanks(text, at) + 1)
         _, end = _SCANNER.raw_decode(text, start)
         if key == name:
-            return len(text[start:end].encode())
+            return text[start:end]
         at = _behind_blanks(text, end)
 
 

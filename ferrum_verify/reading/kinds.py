@@ -40,6 +40,7 @@ def _form(model: str, required: str, optional: str = "") -> Form:
 FORMS: dict[Kind, Form] = {
     "execution-plan": _form("execution_plan:ExecutionPlan", "payload plan_hash"),
     "bundle": _form("bundle:Bundle", "plan", "program catalog policy"),
+    "resolved-model-plan": _form("resolved:ResolvedModelPlan", "wire_version parts fingerprint"),
     "fragment": _form("fragment:Fragment", "nodes memory", "retained_completion_resources"),
     "memory-plan": _form(
         "memory_plan:MemoryPlan",
@@ -48,7 +49,7 @@ FORMS: dict[Kind, Form] = {
         "minimum_step_bytes minimum_invocation_peak_bytes minimum_runnable_request_bytes "
         "theoretical_ceiling_bytes static_allocations dynamic_descriptors dynamic_pools "
         "invocation_liveness_mode invocation_liveness",
-        "reusable_execution",
+        "reusable_execution checkpoint_capacity",
     ),
     "problem": _form(
         "problem:PlanningProblem",
@@ -61,10 +62,15 @@ FORMS: dict[Kind, Form] = {
         "family_id inputs blocks states weights outputs",
         "checkpoint_inputs",
     ),
-    "catalog": _form("catalog:CapabilityCatalog", "device operations providers engine_providers"),
+    "catalog": _form(
+        "catalog:CapabilityCatalog",
+        "device operations providers engine_providers",
+        "weight_materializers",
+    ),
     "policy": _form(
         "policy:RuntimePolicy",
         "policy_id version scheduling memory admission reusable_execution fingerprint",
+        "attention_execution execution_determinism",
     ),
 }
 
@@ -74,6 +80,7 @@ PAYLOAD = _form(
     "prepared_family_fingerprint program_fingerprint capability_catalog_fingerprint "
     "policy_version policy_fingerprint maximum_scheduled_tokens weight_format "
     "quantization_formats retained_completion_values nodes memory",
+    "execution_weights terminal_output_resources sequence_checkpoint_layout",
 )
 """The payload of an execution plan, which is no document by itself."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from ferrum_verify.documents.plan_schema import KNOWN_SCHEMAS, SCHEMA_5_0, SCHEMA_8_1, followed
 from ferrum_verify.documents.primitives import Version
 from ferrum_verify.findings import DELETE, Example, Finding, Rule, pointer
 from ferrum_verify.reading.attributes import attribute_findings
@@ -20,13 +21,21 @@ from ferrum_verify.reading.json_text import DUPLICATE_KEY
 from ferrum_verify.reading.json_values import LIMIT, NOT_JSON
 from ferrum_verify.reading.kinds import FORMS, detect, model_of, resemblance
 from ferrum_verify.reading.load import UNREADABLE_FILE
-from ferrum_verify.reading.parts import Parts, payload_of, readable_parts, sound_parts
+from ferrum_verify.reading.parts import (
+    Parts,
+    bundle_parts,
+    payload_of,
+    readable_parts,
+    sound_parts,
+)
 from ferrum_verify.reading.read_past import read_past, too_many_faults
+from ferrum_verify.reading.schema_versions import Excuse, excuses, version_findings
 from ferrum_verify.reading.validation import TooManyFaultsError, is_large, validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ferrum_verify.documents.plan_schema import Schema
     from ferrum_verify.reading.document import Kind
 
 _FORMAT = "docs/format.md, «Wire rules»"
@@ -36,17 +45,14 @@ MAXIMUM_ROWS = 65_536
 MAXIMUM_NODES = 262_144
 """Nodes of one plan that are read at all: far more than fit any plan that the engine encodes."""
 
-KNOWN_SCHEMA = (5, 0)
-"""The schema version of execution plans whose rules this package knows."""
-
 
 UNKNOWN_KIND = Rule(
     id="wire.unknown-kind",
     summary="The JSON value is a document of a known kind.",
     why="A plan in another wrapping is not a plan that the engine would load.",
     fix="Give an execution plan, a fragment, a memory plan, a planning problem, a bundle, a "
-    "program, a catalog or a policy; `ferrum-verify schema NAME` shows each one's form, and "
-    "docs/get-your-plan.md how the engine writes them.",
+    "resolved model plan, a program, a catalog or a policy; `ferrum-verify schema NAME` shows "
+    "each one's form, and docs/get-your-plan.md how the engine writes them.",
     source="docs/format.md, «Documents»",
     example=Example("fragment", {"/nodes": DELETE, "/memory": DELETE}),
 )
@@ -71,10 +77,18 @@ def subject_of(value: Any) -> tuple[Subject | None, list[Finding]]:
     too_many = _row_limit(kind, value, places)
     if too_many is not None:
         return None, [too_many]
-    newer = _newer_schema(kind, value, places)
-    findings = [newer] if newer is not None else []
-    parts, faults = _parts(kind, value, None if newer is None else places.payload)
-    subject = Subject(kind=kind, places=places, raw=raw_parts(kind, value), **parts)
+    version = _version(kind, value)
+    findings = [] if version is None else list(_about(version, places))
+    parts, faults = _parts(kind, value, excuses(version, places))
+    subject = Subject(
+        kind=kind,
+        places=places,
+        raw=bundle_parts(kind, value),
+        schema=None if version is None else followed(version),
+        **parts,
+    )
+    if version is not None:
+        faults += version_findings(value, subject, version)
     return subject, [
         *findings,
         *faults,
@@ -84,13 +98,13 @@ def subject_of(value: Any) -> tuple[Subject | None, list[Finding]]:
     ]
 
 
-def _parts(kind: Kind, value: Any, newer_within: str | None) -> tuple[Parts, list[Finding]]:
+def _parts(kind: Kind, value: Any, excused: Excuse) -> tuple[Parts, list[Finding]]:
     model = model_of(FORMS[kind])
     try:
         document, faults = validated(model, value)
         if document is not None:
             return sound_parts(kind, document), []
-        meant, findings, document = read_past(model, value, faults, newer_within)
+        meant, findings, document = read_past(model, value, faults, excused)
     except TooManyFaultsError:
         # To read the sound parts of so large a document would collect all those faults after all.
         parts: Parts = {} if is_large(value) else readable_parts(kind, value)
@@ -103,18 +117,17 @@ def _parts(kind: Kind, value: Any, newer_within: str | None) -> tuple[Parts, lis
 def places_of(kind: Kind) -> Places:
     """Where the parts of a document of a kind stand in it."""
     match kind:
-        case "execution-plan" | "bundle":
-            plan = "" if kind == "execution-plan" else "/plan"
-            return Places(
-                plan=plan,
-                payload=f"{plan}/payload",
-                nodes=f"{plan}/payload/nodes",
-                memory=f"{plan}/payload/memory",
-                retained=f"{plan}/payload/retained_completion_values",
-                program="/program",
-                catalog="/catalog",
-                policy="/policy",
+        case "execution-plan":
+            return _plan_places("", {})
+        case "bundle":
+            return _plan_places(
+                "/plan", {name: f"/{name}" for name in ("program", "catalog", "policy")}
             )
+        case "resolved-model-plan":
+            from ferrum_verify.documents.resolved import RESOLVED_PARTS  # noqa: PLC0415
+
+            sources = {name: pointer("", *steps) for name, steps in RESOLVED_PARTS.items()}
+            return _plan_places(sources.pop("plan"), sources)
         case "fragment":
             return Places(
                 nodes="/nodes", memory="/memory", retained="/retained_completion_resources"
@@ -125,18 +138,17 @@ def places_of(kind: Kind) -> Places:
             return Places()
 
 
-def raw_parts(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
-    """The JSON values of the plan and of its sources in a document, by their names."""
-    match kind:
-        case "bundle":
-            names = ("plan", "program", "catalog", "policy")
-            return {name: value[name] for name in names if value.get(name) is not None}
-        case "execution-plan":
-            return {"plan": value}
-        case "program" | "catalog" | "policy":
-            return {kind: value}
-        case _:
-            return {}
+def _plan_places(plan: str, sources: dict[str, str]) -> Places:
+    payload = f"{plan}/payload"
+    return Places(
+        plan=plan,
+        payload=payload,
+        nodes=f"{payload}/nodes",
+        memory=f"{payload}/memory",
+        retained=f"{payload}/retained_completion_values",
+        terminal=f"{payload}/terminal_output_resources",
+        **sources,
+    )
 
 
 def _row_limit(kind: Kind, value: dict[str, Any], places: Places) -> Finding | None:
@@ -169,51 +181,72 @@ def _length(value: Any, name: str) -> int:
     return len(held) if isinstance(held, list) else 0
 
 
+def _version(kind: Kind, value: dict[str, Any]) -> Schema | None:
+    """The schema version that a plan names; None where there is none, or no legal one."""
+    try:
+        version = Version.model_validate(payload_of(kind, value).get("schema"))
+    except ValidationError:
+        return None  # a fault like any other
+    return version.major, version.minor
+
+
 SCHEMA_VERSION = Rule(
     id="wire.schema-version",
-    summary="The plan has schema version 5.0.",
+    summary="The plan has schema version 5.0 or 8.1.",
     why="Fields of another version may change what the known ones mean, so a plan that passes "
     "all known checks may still be wrong.",
     fix="Audit the plan with a release of this tool that knows the version.",
-    source=_FORMAT,
+    source="docs/format.md, «Plan schema 8.1»",
     severity="warning",
     undecided=True,
     example=Example("bundle", {"/plan/payload/schema/minor": 1}),
 )
+PUBLIC_SCHEMA = Rule(
+    id="wire.schema-from-public-files",
+    summary="The plan's schema version was seen in a plan of the engine.",
+    why="Version 8.1 is known from what the engine's authors published, which stood at different "
+    "commits; a plan that the engine wrote may have what those files do not show.",
+    fix="Please send a plan that your engine wrote, verified or not, with the report of its audit.",
+    source="docs/format.md, «Plan schema 8.1»",
+    severity="note",
+    example=Example("bundle-8.1", {}),
+)
 
 
-def _newer_schema(kind: Kind, value: dict[str, Any], places: Places) -> Finding | None:
-    schema = payload_of(kind, value).get("schema")
-    if schema is None:
-        return None
-    try:
-        version = Version.model_validate(schema)
-    except ValidationError:
-        return None  # a fault like any other
-    if (version.major, version.minor) == KNOWN_SCHEMA:
-        return None
-    return SCHEMA_VERSION.finding(
-        f"The plan has schema version {version.major}.{version.minor}; only what it has in "
-        f"common with version {KNOWN_SCHEMA[0]}.{KNOWN_SCHEMA[1]} was checked.",
-        pointer(places.payload, "schema"),
-    )
+def _about(version: Schema, places: Places) -> Iterator[Finding]:
+    location = pointer(places.payload, "schema")
+    named = "{}.{}".format(*version)
+    if version not in KNOWN_SCHEMAS:
+        yield SCHEMA_VERSION.finding(
+            f"The plan has schema version {named}; only what it has in common with version "
+            f"{'{}.{}'.format(*followed(version))} was checked.",
+            location,
+        )
+    elif version == SCHEMA_8_1:
+        yield PUBLIC_SCHEMA.finding(
+            f"Plan schema {named} is known from public files, and was not yet seen in a plan of "
+            "the engine; please send one.",
+            location,
+        )
 
 
 NEWER_FIELD = Rule(
     id="wire.newer-field",
-    summary="No pool has a `checkpoint_growth_ceiling_bytes`, which only newer engines write.",
-    why="The pool's totals then contain bytes that the known derivation does not account for; "
-    "whether they are right cannot be told.",
-    fix="Audit the plan with a release of this tool that knows the field.",
+    summary="No pool of a plan of schema 5.0 has a `checkpoint_growth_ceiling_bytes`.",
+    why="Engines of that schema derive no growth; what the number is derived from is not in the "
+    "plan, so whether the pool's totals are right cannot be told.",
+    fix="Compile the plan with an engine that writes schema 8.1.",
     source="docs/format.md, «Wire rules» (optional fields of newer engines)",
     severity="warning",
     undecided=True,
-    example=Example("fragment", {"/memory/dynamic_pools/0/checkpoint_growth_ceiling_bytes": 4096}),
+    example=Example(
+        "bundle", {"/plan/payload/memory/dynamic_pools/0/checkpoint_growth_ceiling_bytes": 4096}
+    ),
 )
 
 
 def _newer_fields(subject: Subject) -> Iterator[Finding]:
-    if subject.memory is None:
+    if subject.memory is None or subject.schema != SCHEMA_5_0:
         return
     for index, pool in enumerate(subject.memory.dynamic_pools):
         if pool.checkpoint_growth_ceiling_bytes:

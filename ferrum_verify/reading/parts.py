@@ -33,13 +33,14 @@ class Parts(TypedDict, total=False):
     plan_nodes: tuple[PlanNode, ...] | None
     memory: MemoryPlan | None
     retained: frozenset[str]
+    terminal: frozenset[str]
     problem: PlanningProblem | None
     program: ModelProgram | None
     catalog: CapabilityCatalog | None
     policy: RuntimePolicy | None
 
 
-def sound_parts(kind: Kind, document: Any) -> Parts:
+def sound_parts(kind: Kind, document: Any) -> Parts:  # noqa: PLR0911  (one for each kind)
     """The parts of a document of a kind that is well-formed as a whole."""
     match kind:
         case "bundle":
@@ -48,6 +49,8 @@ def sound_parts(kind: Kind, document: Any) -> Parts:
             parts["catalog"] = document.catalog
             parts["policy"] = document.policy
             return parts
+        case "resolved-model-plan":
+            return sound_parts("bundle", document.parts.bundle)
         case "execution-plan":
             payload = document.payload
             values = payload.retained_completion_values
@@ -57,6 +60,7 @@ def sound_parts(kind: Kind, document: Any) -> Parts:
                 "plan_nodes": payload.nodes,
                 "memory": payload.memory,
                 "retained": frozenset(value.resource_id for value in values),
+                "terminal": frozenset(payload.terminal_output_resources or ()),
             }
         case "fragment":
             return {
@@ -81,11 +85,12 @@ def sound_parts(kind: Kind, document: Any) -> Parts:
 def readable_parts(kind: Kind, document: dict[str, Any]) -> Parts:
     """The parts that can be read of a document of a kind that has faults."""
     match kind:
-        case "bundle":
-            parts = _readable_plan(_object(document.get("plan")))
-            parts["program"] = cast("ModelProgram | None", _source("program", document))
-            parts["catalog"] = cast("CapabilityCatalog | None", _source("catalog", document))
-            parts["policy"] = cast("RuntimePolicy | None", _source("policy", document))
+        case "bundle" | "resolved-model-plan":
+            bundle = bundle_parts(kind, document)
+            parts = _readable_plan(_object(bundle.get("plan")))
+            parts["program"] = cast("ModelProgram | None", _source("program", bundle))
+            parts["catalog"] = cast("CapabilityCatalog | None", _source("catalog", bundle))
+            parts["policy"] = cast("RuntimePolicy | None", _source("policy", bundle))
             return parts
         case "execution-plan":
             return _readable_plan(document)
@@ -98,15 +103,35 @@ def readable_parts(kind: Kind, document: dict[str, Any]) -> Parts:
             return {}
 
 
-def payload_of(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
-    """The payload of an execution plan or bundle; empty where there is none."""
+def bundle_parts(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+    """The plan, program, catalog and policy of a document, as far as it has them."""
     match kind:
         case "bundle":
-            return _object(_object(value.get("plan")).get("payload"))
+            names = ("plan", "program", "catalog", "policy")
+            return {name: value[name] for name in names if value.get(name) is not None}
+        case "resolved-model-plan":
+            # Only resolved model plans need the models behind this table.
+            from ferrum_verify.documents.resolved import RESOLVED_PARTS  # noqa: PLC0415
+
+            found = {}
+            for name, steps in RESOLVED_PARTS.items():
+                part: Any = value
+                for step in steps:
+                    part = _object(part).get(step)
+                if part is not None:
+                    found[name] = part
+            return found
         case "execution-plan":
-            return _object(value.get("payload"))
+            return {"plan": value}
+        case "program" | "catalog" | "policy":
+            return {kind: value}
         case _:
             return {}
+
+
+def payload_of(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+    """The payload of an execution plan or bundle; empty where there is none."""
+    return _object(_object(bundle_parts(kind, value).get("plan")).get("payload"))
 
 
 def _readable_plan(plan: dict[str, Any]) -> Parts:
@@ -126,6 +151,7 @@ def _readable_plan(plan: dict[str, Any]) -> Parts:
         "order": _order(plan_nodes or _all_sound(FragmentNode, nodes)),
         "plan_nodes": plan_nodes,
         "memory": sound(MemoryPlan, payload.get("memory")),
+        "terminal": _names(payload.get("terminal_output_resources")),
     }
     return _with_retained(parts, retained)
 
@@ -146,6 +172,11 @@ def _order(nodes: Sequence[FragmentNode | PlanNode] | None) -> HappensBefore | N
 
 def _source(kind: Kind, bundle: dict[str, Any]) -> WireModel | None:
     return sound(model_of(FORMS[kind]), bundle.get(kind))
+
+
+def _names(value: Any) -> frozenset[str]:
+    listed = value if isinstance(value, list) else ()
+    return frozenset(name for name in listed if isinstance(name, str))
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, Any
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.reading import validation
 from ferrum_verify.reading.validation import validated
-from ferrum_verify.reading.wire_faults import WireFault, wire_faults
+from ferrum_verify.reading.wire_faults import wire_faults
 from ferrum_verify.reading.wire_findings import finding_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pydantic_core import ErrorDetails
 
     from ferrum_verify.documents.primitives import WireModel
     from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.wire_faults import WireFault
 
 _ROUNDS = 4
 """A fault can show only once another is read past, but not in a chain longer than this."""
@@ -29,21 +32,19 @@ _DROP = object()
 _NO_READING = object()
 _NUMBER = re.compile(r"\+?0*(\d{1,39})")
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
-_NOT_UNDERSTOOD = frozenset(
-    {"extra_forbidden", "missing", "literal_error", "union_tag_invalid", "union_tag_not_found"}
-)
-"""What another schema version may do: add and drop fields, and know other variants."""
 
 
 def read_past(
-    model: type[WireModel], document: Any, faults: list[ErrorDetails], newer_within: str | None
+    model: type[WireModel],
+    document: Any,
+    faults: list[ErrorDetails],
+    excused: Callable[[WireFault], bool],
 ) -> tuple[Any, list[Finding], WireModel | None]:
     """The document as it was meant, the findings, and its model if all could be read past.
 
     ``faults`` are what ``validated`` said of it; raises ``TooManyFaultsError`` as that does.
 
-    ``newer_within`` points at the part, if any, that follows a schema version of which only
-    some is understood: what is unknown there is no fault.
+    A fault that is ``excused`` is none: it stands in a part of which only some is understood.
     """
     findings: dict[str, Finding] = {}
     for rounds_left in reversed(range(_ROUNDS)):
@@ -52,7 +53,7 @@ def read_past(
             reading = _reading(fault)
             if reading is not _NO_READING:
                 edits.append((fault.steps, reading))
-            if not (newer_within is not None and _is_not_understood(fault, newer_within)):
+            if not excused(fault):
                 finding = finding_of(fault)
                 findings.setdefault(_identity(fault, finding), finding)
         if not edits or not rounds_left:
@@ -86,11 +87,6 @@ def too_many_faults() -> Finding:
 def _identity(fault: WireFault, finding: Finding) -> str:
     # Several fields can be missing at one place; any other place has one fault.
     return f"{finding.location}\0{fault.field if fault.type == 'missing' else ''}"
-
-
-def _is_not_understood(fault: WireFault, within: str) -> bool:
-    prefix = tuple(within.split("/")[1:])
-    return fault.type in _NOT_UNDERSTOOD and fault.steps[: len(prefix)] == prefix
 
 
 def _reading(fault: WireFault) -> Any:

@@ -42,6 +42,9 @@ _ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
     "ExecutionPlan": tuple(("payload", *path) for path in _PLAN_ROWS),
     "Fragment": _PLAN_ROWS,
     "MemoryPlan": tuple(path[1:] for path in _PLAN_ROWS[1:]),
+    "ResolvedModelPlan": tuple(
+        ("parts", "execution_plan", "payload", *path) for path in _PLAN_ROWS
+    ),
     "CheckpointBundle": (
         ("plan", "payload", "nodes"),
         ("plan", "payload", "memory", "dynamic_descriptors"),

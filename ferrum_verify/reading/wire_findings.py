@@ -50,6 +50,13 @@ def _unknown_field(_: WireFault, where: str) -> _Judged:
     return UNKNOWN_FIELD, f"{where} is no field that the engine knows."
 
 
+def _of_other_schema(fault: WireFault, where: str) -> _Judged:
+    schema = fault.context["schema"]
+    if fault.context["member"]:
+        return UNKNOWN_FIELD, f"{where} is no field of plan schema {schema}."
+    return UNKNOWN_VARIANT, f"{where} is {_variant(fault)}, which plan schema {schema} has not."
+
+
 MISSING_FIELD = Rule(
     id="wire.missing-field",
     summary="An object has every field of its kind.",
@@ -269,6 +276,7 @@ def _wrong_type(fault: WireFault, where: str) -> _Judged:
 _JUDGES: dict[str, Callable[[WireFault, str], _Judged]] = {
     "extra_forbidden": _unknown_field,
     "missing": _missing_field,
+    "other_schema": _of_other_schema,
     "greater_than_equal": _too_small,
     "less_than_equal": _too_large,
     "string_pattern_mismatch": _wrong_pattern,

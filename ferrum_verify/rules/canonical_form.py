@@ -10,12 +10,13 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, cast
 
 from ferrum_verify.documents.attributes import attribute_is_typed
-from ferrum_verify.documents.execution_plan import KNOWN_SCHEMA
 from ferrum_verify.documents.node import (
     Incompatible,
-    OperationVersionMismatch,
-    ProviderVersionMismatch,
+    MissingCapabilities,
+    UnsupportedQuantizationFormats,
+    UnsupportedWeightFormats,
 )
+from ferrum_verify.documents.plan_schema import KNOWN_SCHEMAS
 from ferrum_verify.documents.weight import DenseAffine
 from ferrum_verify.findings import Example, Rule, pointer
 from ferrum_verify.rules.ascending import first_fault
@@ -30,9 +31,12 @@ if TYPE_CHECKING:
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Findings of the canonical form of a plan of the known schema version."""
+    """Findings of the canonical form of a plan of a known schema version.
+
+    What 8.1 leaves out beside is a wire fault.
+    """
     header = subject.header
-    if header is None or header.schema_ != KNOWN_SCHEMA:
+    if header is None or (header.schema_.major, header.schema_.minor) not in KNOWN_SCHEMAS:
         return
     yield from _check_optional(subject)
     place = pointer(subject.places.payload, "quantization_formats")
@@ -91,7 +95,10 @@ def _check_rejections(node: PlanNode, location: str) -> Iterator[Finding]:
         if not isinstance(provider.reasons, Incompatible):
             continue
         for number, reason in enumerate(provider.reasons.incompatible):
-            if isinstance(reason, OperationVersionMismatch | ProviderVersionMismatch):
+            if not isinstance(
+                reason,
+                MissingCapabilities | UnsupportedWeightFormats | UnsupportedQuantizationFormats,
+            ):
                 continue
             ((field, names),) = reason.__dict__.items()
             yield from _ascending(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.documents.value_storage import states_are_bound_well
 from ferrum_verify.findings import DELETE, Example, Rule
+from ferrum_verify.rules import checkpoint_stated
 from ferrum_verify.rules.checkpoint_causes import (
     clause,
     grouped,
@@ -227,17 +228,25 @@ _OF_REASON = {
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Notes on why a bundle's plan has no sequence checkpoint, or on boundaries out of reach."""
+    """Notes on why a bundle's plan has no sequence checkpoint, or on boundaries out of reach.
+
+    A plan that states its layout is held to the derived one.
+    """
+    yield from checkpoint_stated.check_presence(subject)
+    yield from checkpoint_stated.check_inputs(subject)
     nodes, memory = subject.plan_nodes, subject.memory
     program, catalog = subject.program, subject.catalog
     if nodes is None or memory is None or program is None or catalog is None:
         return
     if not states_are_bound_well(program, nodes):
         return
-    derivation = derive_checkpoint(program, nodes, memory.dynamic_descriptors, catalog.providers)
+    derivation = derive_checkpoint(
+        program, nodes, memory.dynamic_descriptors, catalog.providers, subject.schema
+    )
     if derivation.refusals:
         return
     layout = derivation.checkpoint.layout
+    yield from checkpoint_stated.check_derived(subject, layout)
     if layout is None:
         causes = independent_causes(derivation.checkpoint.unsupported, program, nodes)
         for group in grouped(causes):

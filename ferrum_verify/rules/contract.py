@@ -12,6 +12,8 @@ from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.rules import (
     catalog_provenance,
     declarations,
+    execution_semantics,
+    execution_weights,
     policy_provenance,
     program_names,
     program_provenance,
@@ -39,5 +41,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             subject.program, subject.places.program, subject.plan_nodes or ()
         )
         yield from program_provenance.check(subject, subject.program, rows)
+    yield from execution_semantics.check(subject)
+    yield from execution_weights.check(subject)
     if subject.policy is not None:
         yield from policy_provenance.check(subject, subject.policy)

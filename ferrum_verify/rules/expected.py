@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ferrum_verify.derive.checkpoint_growth import CheckpointGrowth, derive_growth
 from ferrum_verify.derive.liveness import peak_bytes
 from ferrum_verify.derive.pools import (
     PoolStructure,
@@ -23,6 +24,7 @@ from ferrum_verify.derive.reusable import (
     startup_capture_cases,
     step_slot_bytes,
 )
+from ferrum_verify.documents.plan_schema import SCHEMA_8_1
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.plan.sharing import slot_safety
 from ferrum_verify.plan.sizes import UNIT, bytes_at, request_bytes, resident_ceilings
@@ -163,7 +165,7 @@ class Expected:
         """The slots and liveness that the engine derives for each pool; None without order."""
         if self.order is None:
             return None
-        return derive_structure(self.groups, self.order, self.subject.retained)
+        return derive_structure(self.groups, self.order, self.subject.kept)
 
     @cached_property
     def derived_pools(self) -> dict[str, DynamicPool]:
@@ -182,6 +184,22 @@ class Expected:
             for pool, structure in self.structure.items()
             if self.sound(structure.members)
         }
+
+    @cached_property
+    def growth(self) -> CheckpointGrowth:
+        """How far pools grow for checkpoints by the layout and the capacity that the plan states.
+
+        Nothing where it has none of either, or is of a schema that knows no growth.
+        """
+        header, capacity = self.subject.header, self.memory.checkpoint_capacity
+        layout = None if header is None else header.sequence_checkpoint_layout
+        if self.subject.schema != SCHEMA_8_1 or layout is None or capacity is None:
+            return CheckpointGrowth({})
+        return derive_growth(
+            (state.resource_id for state in layout.states if state.resource_id not in self.faulty),
+            self.descriptors,
+            capacity.maximum_retained_bytes,
+        )
 
     @cached_property
     def reusable_ceilings(self) -> dict[str, int]:

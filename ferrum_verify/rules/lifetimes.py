@@ -175,7 +175,7 @@ def _kept_between_steps(facts: Expected, nodes: Iterable[PlanNode]) -> Iterator[
             resource = (
                 binding.storage.components[0].resource_id if binding.storage.components else ""
             )
-            if wanted or resource in facts.subject.retained:
+            if wanted or resource in facts.subject.kept:
                 continue
             if _lifetime(facts, resource) == "request":
                 yield BETWEEN_STEPS.finding(
@@ -202,14 +202,14 @@ def _given_away(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Findin
     program, order = facts.subject.program, facts.order
     if program is None or order is None:
         return
-    outputs, retained = frozenset(program.outputs), facts.subject.retained
+    outputs, kept = frozenset(program.outputs), facts.subject.kept
     lost = [
         (index, position, binding)
         for index, node in enumerate(nodes)
         for position, binding in enumerate(node.values)
         if binding.role == "output"
         and binding.value_id in outputs
-        and retained.isdisjoint(part.resource_id for part in binding.storage.components)
+        and kept.isdisjoint(part.resource_id for part in binding.storage.components)
     ]
     sharers = _sharers(facts, order)
     overwriters = _overwriters(nodes, [(index, binding) for index, _, binding in lost])

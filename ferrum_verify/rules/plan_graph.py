@@ -239,6 +239,8 @@ def _unreferenced(
     for resource_id, row in rows.items():
         if resource_id in used:
             continue
+        if row.kind == "initialization_scratch":
+            continue  # no node uses it: the model is loaded with it
         if row.lifetime in ("step", "invocation") or _owner(row) in orphaned:
             # Slots and liveness rows miss its user; or the node that should name it does not.
             continue

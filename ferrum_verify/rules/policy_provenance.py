@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.reusable import bucket_order
+from ferrum_verify.documents.plan_schema import SCHEMA_8_1
 from ferrum_verify.documents.reusable import ResolvedBucket
 from ferrum_verify.findings import Example, Rule, pointer
 from ferrum_verify.plan.resource_rows import describe_profile
@@ -13,6 +14,7 @@ from ferrum_verify.rules import reusable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ferrum_verify.documents.memory_plan import CheckpointCapacity
     from ferrum_verify.documents.policy import RuntimePolicy
     from ferrum_verify.documents.reusable import (
         Capacity,
@@ -104,6 +106,15 @@ def check(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
                 granted.maximum_active_sequences,
             ),
         ]
+        if subject.schema == SCHEMA_8_1:
+            limits.append(
+                (
+                    "bytes for checkpoints",
+                    pointer(place, "checkpoint_capacity"),
+                    _retained(memory.checkpoint_capacity),
+                    _retained(granted.checkpoint_capacity),
+                )
+            )
     for what, where, actual, expected in limits:
         if actual != expected:
             yield LIMIT.finding(
@@ -123,6 +134,10 @@ def check(subject: Subject, policy: RuntimePolicy) -> Iterator[Finding]:
                 f"{'; '.join(differences)}.",
                 pointer(subject.places.memory, "reusable_execution"),
             )
+
+
+def _retained(capacity: CheckpointCapacity | None) -> int:
+    return 0 if capacity is None else capacity.maximum_retained_bytes
 
 
 DUPLICATE_PROFILE = Rule(

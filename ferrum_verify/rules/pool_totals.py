@@ -197,7 +197,8 @@ RESIDENT_MINIMUM = Rule(
 )
 RESIDENT_MAXIMUM = Rule(
     id="pool.resident-maximum",
-    summary="A pool grows to its ceilings, or to the bytes that static rows leave, if fewer.",
+    summary="A pool grows to its ceilings, that for checkpoints among them, or to the bytes that "
+    "static rows leave, if fewer.",
     why="A higher maximum promises memory that is not there; a lower one refuses claims that fit.",
     fix="Recompute `provisioning.maximum_resident_bytes`.",
     source=STRUCTURE,
@@ -256,7 +257,8 @@ def _check_provisioning(
     if derived is not None:
         reusable.add(derived.reusable_workspace_ceiling_bytes)
     maxima = [
-        min(theoretical + workspace, capacity)
+        min(theoretical + workspace + growth, capacity)
+        for growth in (facts.growth.ceilings.get(group, 0), pool.checkpoint_growth_ceiling_bytes)
         for capacity in granted
         for theoretical in (ceiling, pool.theoretical_ceiling_bytes)
         for workspace in reusable

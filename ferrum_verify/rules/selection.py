@@ -53,7 +53,7 @@ def check_node(node: PlanNode, location: str) -> Iterator[Finding]:
     where = f"{location}/selection"
     rejected = [provider.provider_id for provider in selection.rejected_providers]
     if not rejected and selection.requested_provider is None:
-        if selection.selection_reason != "deterministic_compatible":
+        if not _reason_fits(selection, rejected):
             yield _reason(node, selection, where)
         return
     if not _reason_fits(selection, rejected):
@@ -126,7 +126,7 @@ def _resources(node: PlanNode) -> set[str]:
 def _reason_fits(selection: Selection, rejected: list[str]) -> bool:
     requested = selection.requested_provider
     match selection.selection_reason:
-        case "deterministic_compatible":
+        case "deterministic_compatible" | "canonical_compatible":
             return requested is None
         case "preferred_compatible":
             return requested == selection.selected_provider
@@ -139,8 +139,9 @@ REASON = Rule(
     summary="A node's selection reason fits the provider that was requested.",
     why="The reason says whether a user's preference was honoured. A plan that claims a "
     "preference it did not follow hides that a slower or less exact kernel runs.",
-    fix="Where nothing was requested, give `deterministic_compatible`; where the selected provider "
-    "was, `preferred_compatible`; where one was that stands among the rejected, "
+    fix="Where nothing was requested, give `deterministic_compatible` (in schema 8.1 "
+    "`canonical_compatible`); where the selected provider was, "
+    "`preferred_compatible`; where one was that stands among the rejected, "
     "`fallback_from_preferred`.",
     source=_FORMAT,
     example=Example("bundle", {f"{_SELECTION}/selection_reason": "preferred_compatible"}),

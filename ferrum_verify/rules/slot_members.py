@@ -256,7 +256,7 @@ def _check_slot(
             # An activation that grows otherwise is dead after its last user all the same.
             is_dead = member.usage == "activations" and member.kind == "value"
             yield replace(finding, judgment="conformance") if is_dead else finding
-        elif resource in facts.subject.retained:
+        elif resource in facts.subject.kept:
             yield RETAINED_SHARED.finding(
                 f"{name} shares the bytes of `{resource}`, which is read after the terminal fence",
                 f"{location}/resource_ids/{index}",

@@ -134,6 +134,19 @@ PERSISTENT = Rule(
 )
 
 
+INITIALIZATION = Rule(
+    id="static.initialization-contract",
+    summary="An initialization scratch has usage scratch, u8 elements and opaque layout.",
+    why="Only the transforms of the weights know what is in it while they run; any other contract "
+    "lets the engine treat the bytes as a tensor.",
+    fix="Set usage `scratch`, element type `u8` and the opaque layout's fingerprint.",
+    source="docs/format.md, «Plan schema 8.1» (initialization scratch)",
+    example=Example(
+        "bundle-8.1", {"/plan/payload/memory/static_allocations/6/element_type": "f16"}
+    ),
+)
+
+
 def _check_kind(
     row: StaticAllocation | ProblemAllocation, name: str, location: str
 ) -> Iterator[Finding]:
@@ -146,22 +159,16 @@ def _check_kind(
                     f"{location}/storage/profile",
                 )
         case Persistent(node_id=node):
-            wrong = [
-                text
-                for fails, text in (
-                    (row.usage != "persistent", f"usage {row.usage}"),
-                    (row.element_type != "u8", f"element type {row.element_type}"),
-                    (
-                        row.storage.logical_layout_fingerprint != OPAQUE_LAYOUT_FINGERPRINT,
-                        "a layout that is not opaque",
-                    ),
-                )
-                if fails
-            ]
-            if wrong:
+            if wrong := _workspace_faults(row, "persistent"):
                 yield PERSISTENT.finding(
                     f"{name} is the persistent workspace of `{node}`, "
                     f"but has {' and '.join(wrong)}",
+                    location,
+                )
+        case "initialization_scratch":
+            if wrong := _workspace_faults(row, "scratch"):
+                yield INITIALIZATION.finding(
+                    f"{name} is an initialization scratch, but has {' and '.join(wrong)}",
                     location,
                 )
         case Scratch(node_id=node) | Binding(node_id=node):
@@ -170,3 +177,16 @@ def _check_kind(
                 "which lives for one invocation only",
                 f"{location}/kind",
             )
+
+
+def _workspace_faults(row: StaticAllocation | ProblemAllocation, usage: str) -> list[str]:
+    """Where a row is not opaque bytes of the usage."""
+    facts = (
+        (row.usage != usage, f"usage {row.usage}"),
+        (row.element_type != "u8", f"element type {row.element_type}"),
+        (
+            row.storage.logical_layout_fingerprint != OPAQUE_LAYOUT_FINGERPRINT,
+            "a layout that is not opaque",
+        ),
+    )
+    return [text for fails, text in facts if fails]

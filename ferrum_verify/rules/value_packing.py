@@ -13,10 +13,9 @@ from ferrum_verify.plan.growth import growth_of
 from ferrum_verify.rules import value_growth
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ferrum_verify.documents.execution_plan import PlanHeader
-    from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.growth import Tokens
     from ferrum_verify.plan.resource_rows import ResourceRows
@@ -91,8 +90,7 @@ def check(
     """Findings of values that grow into others; where they overlap as bound is reported so."""
     if subject.header is None:
         return
-    kept = {each.value_id for each in subject.header.retained_completion_values}
-    lives = _lives(subject.plan_nodes or (), kept)
+    lives = _lives(subject)
     for resource_id, placed in _rows(subject, subject.header, values, projected).items():
         if len({each.start for each in placed}) < 2:
             continue
@@ -140,24 +138,27 @@ def _next_of_another(groups: Sequence[int]) -> list[int]:
     return following
 
 
-def _lives(nodes: Sequence[PlanNode], retained: Container[str]) -> dict[str, tuple[int, int]]:
-    """For each value the nodes from the first that writes it to the last that binds it."""
+def _lives(subject: Subject) -> dict[str, tuple[int, int]]:
+    """For each value the nodes from the first that writes it to the last that binds it.
+
+    What no node writes is there from the start; a state, or what is read after the step, outlives
+    the last node.
+    """
+    nodes, header = subject.plan_nodes or (), subject.header
     lives: dict[str, tuple[int, int]] = {}
     written: set[str] = set()
-    states: set[str] = set()
+    kept = {each.value_id for each in header.retained_completion_values} if header else set()
     for index, node in enumerate(nodes):
         for binding in node.values:
             value = binding.value_id
-            # What no node writes is there from the start; a state, or what is retained, outlives
-            # the step.
             begins = lives[value][0] if value in lives else -1
             if binding.role == "output" and value not in written:
                 written.add(value)
                 begins = index
-            if binding.usage == "state":
-                states.add(value)
-            ends = len(nodes) if value in states or value in retained else index
-            lives[value] = begins, ends
+            parts = binding.storage.components if subject.terminal else ()
+            if binding.usage == "state" or any(p.resource_id in subject.terminal for p in parts):
+                kept.add(value)
+            lives[value] = begins, len(nodes) if value in kept else index
     return lives
 
 

@@ -24,6 +24,7 @@ WITHOUT_EXAMPLE: dict[str, str] = {
     "wire.unreadable-file": "tests/reading/test_load.py",
     "wire.malformed-binding": "tests/reading/test_checkpoint_wire.py",
     "graph.too-many-nodes": "tests/rules/test_limits.py",
+    "pool.checkpoint-growth-conflict": "tests/rules/test_schema_8_1.py",
     "slot.many-hazards": "tests/rules/test_limits.py",
     "liveness.carried": "tests/rules/test_accesses.py",
     "value.race": "tests/auditing/test_cases.py",

@@ -45,7 +45,9 @@ def test_a_malformed_contract_is_no_catalog() -> None:
 
 
 def test_plans_of_another_family() -> None:
-    ours, theirs = (models.bundle(family, layers=4) for family in models.families()[:2])
+    ours, theirs = (
+        models.bundle(family, layers=4, schema="5.0") for family in models.families()[:2]
+    )
     with pytest.raises(DocumentError) as raised:
         compare_contracts(ours["catalog"], ours["catalog"], [theirs])
     text = str(raised.value)

@@ -36,7 +36,7 @@ def only(findings: list[Finding], rule: str) -> Finding:
 
 @pytest.mark.parametrize("family", models.families())
 def test_model_families_are_sound(family: str) -> None:
-    bundle = models.bundle(family, layers=4)
+    bundle = models.bundle(family, layers=4, schema="5.0")
     for report in (
         check_contracts(bundle["catalog"]),
         check_contracts(bundle["catalog"], bundle["program"], bundle["policy"], [bundle]),
@@ -258,7 +258,7 @@ def test_plans_beside_a_catalog_are_documents_of_their_own() -> None:
 
 
 def test_alike_workspaces_are_told_together() -> None:
-    bundle = models.bundle("llama-3.1-8b", layers=3)
+    bundle = models.bundle("llama-3.1-8b", layers=3, schema="5.0")
     policy = deepcopy(bundle["policy"])
     policy["memory"]["reserve_bytes"] = policy["memory"]["capacity_bytes"] - 1_000_000
     found = [

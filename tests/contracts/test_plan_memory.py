@@ -73,7 +73,7 @@ def test_growth_at_its_worst_shape() -> None:
 
 
 def test_alike_rows_are_told_together() -> None:
-    base = models.bundle("llama-3.1-8b", layers=3)
+    base = models.bundle("llama-3.1-8b", layers=3, schema="5.0")
     head = deepcopy(base)
     attention = head["catalog"]["providers"]["operation/paged-attention"][0]
     attention["resource_estimator_version"] = {"major": 1, "minor": 1}

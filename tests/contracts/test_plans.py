@@ -244,7 +244,7 @@ def test_weaker_and_stronger_promises() -> None:
 
 
 def test_a_removed_provider_is_told_once_for_all_of_its_nodes() -> None:
-    base = models.bundle("llama-3.1-8b", layers=2)
+    base = models.bundle("llama-3.1-8b", layers=2, schema="5.0")
     head = deepcopy(base)
     head["catalog"]["providers"]["operation/linear"] = []
     report = plan_report(base, head)
@@ -322,7 +322,7 @@ def test_without_a_program() -> None:
 
 @pytest.mark.parametrize("family", models.families())
 def test_model_families(family: str) -> None:
-    base = models.bundle(family, layers=4)
+    base = models.bundle(family, layers=4, schema="5.0")
     head = deepcopy(base)
     provider = head["catalog"]["providers"]["operation/paged-attention"][0]
     contract = provider["checkpoint_capability"]["completed_boundary"]

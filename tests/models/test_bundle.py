@@ -72,7 +72,7 @@ every_family = pytest.mark.parametrize("family", FAMILIES)
 
 @cache
 def text_of(family: str) -> str:
-    return json.dumps(models.bundle(family, LAYERS))
+    return json.dumps(models.bundle(family, LAYERS, schema="5.0"))
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def ascending(items: list[Any]) -> bool:
 
 @every_family
 def test_the_same_bundle_every_time_and_nothing_shared(family: str) -> None:
-    whole = models.bundle(family, LAYERS)
+    whole = models.bundle(family, LAYERS, schema="5.0")
     assert json.dumps(whole) == text_of(family)
     seen: set[int] = set()
     for part in containers(whole):
@@ -318,7 +318,7 @@ def test_retained_values_ascend_and_name_their_output(payload: dict[str, Any]) -
 
 
 def test_the_retained_step_value_keeps_its_bytes_to_itself() -> None:
-    memory = models.bundle("qwen3-30b-a3b", 3)["plan"]["payload"]["memory"]
+    memory = models.bundle("qwen3-30b-a3b", 3, schema="5.0")["plan"]["payload"]["memory"]
     kept = "resource/activation/l0002/chosen"
     slots = [slot for pool in memory["dynamic_pools"] for slot in pool["step_resource_slots"]]
     (slot,) = [slot for slot in slots if kept in slot["resource_ids"]]
@@ -360,17 +360,17 @@ def test_bindings_lie_in_one_arena_a_bucket(family: str, bundle: dict[str, Any])
 
 @every_family
 def test_the_audit_finds_nothing(family: str) -> None:
-    report = audit(models.bundle(family), prove=False)
+    report = audit(models.bundle(family, schema="5.0"), prove=False)
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
     assert report.verdict == "verified"
 
 
 def test_the_hybrid_is_safe_behind_a_fence_and_not_when_free() -> None:
     """Its normed input is still read by one projection when the delta rule reuses the bytes."""
-    report = audit(models.bundle("qwen3.5-4b", LAYERS), prove=False)
+    report = audit(models.bundle("qwen3.5-4b", LAYERS, schema="5.0"), prove=False)
     assert all(slot.fenced for slot in report.slots)
     assert not all(slot.concurrent for slot in report.slots)
     for family in ("llama-3.1-8b", "qwen3-30b-a3b"):
-        report = audit(models.bundle(family, LAYERS), prove=False)
+        report = audit(models.bundle(family, LAYERS, schema="5.0"), prove=False)
         assert report.slots
         assert all(slot.concurrent for slot in report.slots)

@@ -130,7 +130,7 @@ def test_a_plan_without_checkpoints_reaches_nothing() -> None:
 
 
 def test_a_model_family_whose_attention_is_paged_too_coarsely() -> None:
-    document = models.bundle("llama-3.1-8b", layers=2)
+    document = models.bundle("llama-3.1-8b", layers=2, schema="5.0")
     for providers in document["catalog"]["providers"].values():
         for provider in providers:
             contract = provider["checkpoint_capability"]["completed_boundary"]

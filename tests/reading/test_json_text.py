@@ -243,6 +243,17 @@ def test_a_bundle_may_be_larger_than_its_plan(monkeypatch: pytest.MonkeyPatch) -
         assert [each.rule for each in refused(other % (b"x" * 60))] == ["wire.limit"]
 
 
+def test_a_resolved_model_plan_may_be_larger_than_its_plan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(json_text, "MAXIMUM_BYTES", 40)
+    text = '{"parts": {"other": "%s", "execution_plan": {"payload": "%s"}}, "wire_version": 2}'
+    assert parse_json((text % ("x" * 60, "y" * 20)).encode())["wire_version"] == 2
+    (finding,) = refused((text % ("", "y" * 60)).encode())
+    assert finding.location == "/parts/execution_plan"
+    assert "The plan has 75 bytes of JSON" in finding.message
+
+
 def test_a_long_text_with_room_for_too_many_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_text, "MAXIMUM_BYTES", 40)
     monkeypatch.setattr(json_text, "MAXIMUM_VALUES", 20)

@@ -304,11 +304,11 @@ def test_a_malformed_schema_version_is_a_fault_like_any_other(schema: Any) -> No
     assert [finding.severity for finding in findings] == ["error"]
 
 
-def test_growth_of_checkpoints_is_left_undecided() -> None:
-    place = "/memory/dynamic_pools/0/checkpoint_growth_ceiling_bytes"
-    _, findings = edited("fragment", {place: 0})
+def test_growth_of_checkpoints_is_left_undecided_in_a_plan_of_5_0() -> None:
+    place = "/plan/payload/memory/dynamic_pools/0/checkpoint_growth_ceiling_bytes"
+    _, findings = edited("bundle", {place: 0})
     assert findings == []
-    _, findings = edited("fragment", {place: 64})
+    _, findings = edited("bundle", {place: 64})
     assert [(finding.rule, finding.location) for finding in findings] == [
         ("wire.newer-field", place)
     ]

@@ -31,7 +31,9 @@ def test_both_ends_of_the_frontier() -> None:
 
 
 def test_it_is_shown_with_what_refuses_one_more() -> None:
-    text = " ".join(render(audit(models.bundle("llama-3.1-8b", 2), prove=False), "text").split())
+    text = " ".join(
+        render(audit(models.bundle("llama-3.1-8b", 2, schema="5.0"), prove=False), "text").split()
+    )
     assert "Headroom: the largest batches within 71.0 GiB" in text
     assert (
         "1 sequence of 4,096 tokens: 3.15 GiB. One token more is refused: 4,096 tokens of all "

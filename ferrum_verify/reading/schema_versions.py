@@ -1,0 +1,167 @@
+"""Holding a plan, and the documents beside it, to what their schema version has.
+
+The models read both known versions; ``documents.plan_schema`` is the table of what is of one
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from ferrum_verify.documents.plan_schema import (
+    EACH,
+    KNOWN_SCHEMAS,
+    LEFT_OUT,
+    NEW_MEMBERS,
+    POLICY,
+    SCHEMA_8_1,
+    WORDS,
+)
+from ferrum_verify.findings import DELETE, Example, Rule, pointer
+from ferrum_verify.findings.wording import marked, quoted
+from ferrum_verify.reading.kinds import FORMS
+from ferrum_verify.reading.wire_faults import WireFault, wire_faults
+from ferrum_verify.reading.wire_findings import finding_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic_core import ErrorDetails
+
+    from ferrum_verify.documents.plan_schema import Schema
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.document import Places, Subject
+
+Excuse: TypeAlias = Callable[[WireFault], bool]
+"""Whether a fault is none, as it stands where only some is understood."""
+
+_FORMAT = "docs/format.md, «Plan schema 8.1»"
+_NOT_UNDERSTOOD = frozenset(
+    {"extra_forbidden", "missing", "literal_error", "union_tag_invalid", "union_tag_not_found"}
+)
+"""What another schema version may do: add and drop fields, and know other variants."""
+
+
+def excuses(version: Schema | None, places: Places) -> Excuse:
+    """The faults that are none in a document whose plan names this schema version."""
+    payload, policy = _steps(places.payload), _steps(places.policy)
+
+    def excused(fault: WireFault) -> bool:
+        if version is None or version in KNOWN_SCHEMAS:
+            # A policy of another type lacks what this one has.
+            missing = version == SCHEMA_8_1 and fault.type == "missing"
+            return missing and bool(policy) and fault.steps[: len(policy)] == policy
+        return fault.type in _NOT_UNDERSTOOD and fault.steps[: len(payload)] == payload
+
+    return excused
+
+
+def version_findings(value: Any, subject: Subject, version: Schema) -> list[Finding]:
+    """What a document has that its plan's schema version has not, and what it lacks.
+
+    Of a version that is not known, nothing can be said.
+    """
+    if version not in KNOWN_SCHEMAS:
+        return []
+    details = cast("list[ErrorDetails]", list(_faults(subject, version)))
+    findings = [finding_of(fault) for fault in wire_faults(details, value)]
+    if version == SCHEMA_8_1:
+        findings += _written_defaults(subject)
+        findings += _policy_type(subject)
+    return findings
+
+
+def _faults(subject: Subject, version: Schema) -> Iterator[dict[str, Any]]:
+    context = {"schema": "{}.{}".format(*version)}
+    for member in NEW_MEMBERS:
+        for place, holder in _at(subject, member.holder):
+            there = isinstance(holder, dict) and member.name in holder
+            if there and version != SCHEMA_8_1:
+                yield {
+                    "type": "other_schema",
+                    "loc": (*place, member.name),
+                    "ctx": context | {"member": True},
+                }
+            elif not there and version == SCHEMA_8_1 and member.required:
+                yield {"type": "missing", "loc": (*place, member.name)}
+    for word in WORDS:
+        if word.schema == version:
+            continue
+        for place, said in _at(subject, f"{word.holder}/{word.name}"):
+            if said == word.text or (isinstance(said, dict) and list(said) == [word.text]):
+                yield {"type": "other_schema", "loc": place, "ctx": context | {"member": False}}
+
+
+DEFAULT_WRITTEN = Rule(
+    id="wire.default-written",
+    summary="A plan of schema 8.1 leaves out an optional member that has its default.",
+    why="The engine reads a plan, writes it again and compares: two spellings of one plan would "
+    "have two hashes, so it refuses the longer one.",
+    fix="Leave the member out.",
+    source=f"{_FORMAT} (canonical form)",
+    example=Example(
+        "bundle-8.1", {"/plan/payload/execution_weights/approximate_quality_approval": None}
+    ),
+)
+
+
+def _written_defaults(subject: Subject) -> Iterator[Finding]:
+    for left_out in LEFT_OUT:
+        for place, said in _at(subject, f"{left_out.holder}/{left_out.name}"):
+            if said == left_out.default and type(said) is type(left_out.default):
+                yield DEFAULT_WRITTEN.finding(
+                    f"The field `{left_out.name}` is written out as {quoted(said)}, where the "
+                    "engine leaves it out.",
+                    pointer("", *place),
+                )
+
+
+POLICY_TYPE = Rule(
+    id="wire.policy-type",
+    summary="The policy beside a plan of schema 8.1 is of the type that is known.",
+    why="An engine may have policies of another type. What is missing here may be said there in "
+    "other words, so what the plan owes the policy cannot be told in full.",
+    fix="Give the policy that the plan was compiled under, as the engine writes it.",
+    source=_FORMAT,
+    severity="warning",
+    undecided=True,
+    example=Example("bundle-8.1", {"/policy/execution_determinism": DELETE}),
+)
+
+
+def _policy_type(subject: Subject) -> Iterator[Finding]:
+    policy = subject.raw.get(POLICY)
+    if not isinstance(policy, dict):
+        return
+    form = FORMS["policy"]
+    if missing := sorted((form.required | form.optional) - policy.keys()):
+        yield POLICY_TYPE.finding(
+            f"The policy has no {', '.join(marked(missing))}, so it may be of another type than "
+            "the known one.",
+            subject.places.policy,
+        )
+
+
+def _at(subject: Subject, path: str) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """What stands at a path of the table, with the steps that lead there in the document."""
+    part, *steps = path.split("/")
+    if part not in subject.raw:
+        return
+    level = [(_steps(getattr(subject.places, part)), subject.raw[part])]
+    for step in steps:
+        below: list[tuple[tuple[str | int, ...], Any]] = []
+        for place, value in level:
+            if step != EACH:
+                if isinstance(value, dict) and step in value:
+                    below.append(((*place, step), value[step]))
+            elif isinstance(value, dict):
+                below += [((*place, key), member) for key, member in value.items()]
+            elif isinstance(value, list):
+                below += [((*place, index), member) for index, member in enumerate(value)]
+        level = below
+    yield from level
+
+
+def _steps(place: str) -> tuple[str | int, ...]:
+    return tuple(place.split("/")[1:])

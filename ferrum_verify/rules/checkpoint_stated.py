@@ -1,0 +1,168 @@
+"""The checkpoint layout that a plan of schema 8.1 states, against the one that is derived."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.documents.plan_schema import SCHEMA_8_1
+from ferrum_verify.findings import DELETE, Example, Rule, pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferrum_verify.derive.checkpoint_layout import SequenceCheckpointLayout
+    from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.document import Subject
+
+_FORMAT = "docs/format.md, «Plan schema 8.1» (checkpoint layout)"
+_FIELD = "sequence_checkpoint_layout"
+_STATED = f"/plan/payload/{_FIELD}"
+_NAMES = {"providers": "node_id", "states": "state_id"}
+
+UNDERIVED = Rule(
+    id="checkpoint.layout-underived",
+    summary="Program and catalog are at hand where a plan states a checkpoint layout.",
+    why="The layout follows from what providers promise and what the program declares. Whether "
+    "the stated one does cannot be told from the plan alone.",
+    fix="Audit the plan in a bundle with its program and its catalog.",
+    source=_FORMAT,
+    severity="warning",
+    undecided=True,
+    example=Example("bundle-8.1", {"/catalog": DELETE}),
+)
+
+
+def check_presence(subject: Subject) -> Iterator[Finding]:
+    """Whether a stated layout can be derived at all."""
+    if _raw_layout(subject) is not None and not {"program", "catalog"} <= subject.raw.keys():
+        yield UNDERIVED.finding(
+            "whether the plan's checkpoint layout is the derived one cannot be told without its "
+            "program and its catalog",
+            pointer(subject.places.payload, _FIELD),
+        )
+
+
+INPUTS = Rule(
+    id="checkpoint.inputs-incomplete",
+    summary="A program whose plan is of schema 8.1 gives all of its inputs a role in checkpoints, "
+    "if it gives one to any.",
+    why="An engine of that schema refuses to read the program otherwise: an input without a role "
+    "could change the state unseen.",
+    fix="Name each input of the program once in `checkpoint_inputs`, and nothing else.",
+    source="docs/format.md, «Plan schema 8.1» (catalog, program, policy)",
+    example=Example(
+        "bundle-8.1",
+        {"/program/checkpoint_inputs/output_only_inputs": [], _STATED: DELETE},
+        also=("pool.checkpoint-growth",),
+    ),
+)
+
+
+def check_inputs(subject: Subject) -> Iterator[Finding]:
+    """Whether the checkpoint inputs of a program of today are all of its inputs."""
+    program = subject.program
+    if program is None or program.checkpoint_inputs is None or subject.schema != SCHEMA_8_1:
+        return
+    if not program.checkpoint_inputs.covers(program.inputs):
+        yield INPUTS.finding(
+            "the checkpoint inputs are not the program's inputs, each once",
+            f"{subject.places.program}/checkpoint_inputs",
+        )
+
+
+DIFFERS = Rule(
+    id="checkpoint.layout-differs",
+    summary="The checkpoint layout that a plan states is the one that is derived from it, its "
+    "program and its catalog; a plan without sequence checkpoints states none.",
+    why="Captures and restores follow the stated layout: bytes that it leaves out are not "
+    "restored, and a boundary that a provider refuses gives a state that no run has.",
+    fix="Compile the plan again from its program and catalog.",
+    source=_FORMAT,
+    judgment="safety",
+    example=Example("bundle-8.1", {f"{_STATED}/boundaries/prefix/alignment": 2}),
+)
+
+
+def check_derived(subject: Subject, derived: SequenceCheckpointLayout | None) -> Iterator[Finding]:
+    """Whether a plan states the layout that is derived, part by part; None where it has none."""
+    header = subject.header
+    if subject.schema != SCHEMA_8_1 or header is None:
+        return
+    place, stated = pointer(subject.places.payload, _FIELD), _raw_layout(subject)
+    if derived is None or stated is None:
+        if derived is not None:
+            yield DIFFERS.finding(
+                "the plan states no checkpoint layout, but its sequences can be checkpointed",
+                subject.places.payload,
+            )
+        elif stated is not None:
+            yield DIFFERS.finding(
+                "the plan states a checkpoint layout, but its sequences cannot be checkpointed",
+                place,
+            )
+        return
+    ours, theirs = _canonical(derived.to_wire()), _canonical(stated)
+    for field in ours:
+        if field in _NAMES:
+            yield from _differing(field, ours[field], theirs.get(field), f"{place}/{field}")
+        elif ours[field] != theirs.get(field):
+            yield DIFFERS.finding(
+                f"the plan's checkpoint layout has other `{field}` than program and catalog give",
+                f"{place}/{field}" if field in stated else place,
+                expected=ours[field],
+                actual=theirs.get(field),
+            )
+    if "completed_input_capture" in theirs.keys() - ours.keys():
+        yield DIFFERS.finding(
+            "the plan's checkpoint layout supports the capture of completed input, which not all "
+            "of its providers do",
+            f"{place}/completed_input_capture",
+        )
+
+
+def _differing(
+    field: str, ours: list[Any], theirs: list[Any] | None, location: str
+) -> Iterator[Finding]:
+    theirs = theirs or []
+    key = _NAMES[field]
+    if [each[key] for each in ours] != [each[key] for each in theirs]:
+        yield DIFFERS.finding(
+            f"the plan's checkpoint layout has other {field} than are derived",
+            location,
+            expected=[each[key] for each in ours],
+            actual=[each[key] for each in theirs],
+        )
+        return
+    for index, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+        fields = [name for name in one if one[name] != other.get(name)]
+        if fields:
+            yield DIFFERS.finding(
+                f"the plan's checkpoint layout has of `{one[key]}` other "
+                f"{' and '.join(f'`{name}`' for name in fields)} than is derived",
+                f"{location}/{index}",
+                expected={name: one[name] for name in fields},
+                actual={name: other.get(name) for name in fields},
+            )
+
+
+def _raw_layout(subject: Subject) -> dict[str, Any] | None:
+    """The stated layout as JSON, where it could be read; None where the plan states none."""
+    header = subject.header
+    if header is None or header.sequence_checkpoint_layout is None:
+        return None
+    layout: dict[str, Any] = subject.raw["plan"]["payload"][_FIELD]
+    return layout
+
+
+def _canonical(layout: dict[str, Any]) -> dict[str, Any]:
+    """The layout as the engine writes it: what has its default is left out."""
+    copy = deepcopy(layout)
+    for holder in (copy, *(each["contract"] for each in copy["providers"])):
+        if holder.get("completed_input_capture") == "unsupported":
+            del holder["completed_input_capture"]
+        if holder.get("state_ports") == []:
+            del holder["state_ports"]
+    if copy["inputs"].get("output_only_inputs") == []:
+        del copy["inputs"]["output_only_inputs"]
+    return copy
