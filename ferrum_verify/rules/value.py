@@ -6,6 +6,7 @@ relates to the row that it lies in is judged in ``value_rows``.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -52,7 +53,11 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield from _check_value(value)
     classes = AliasClasses(nodes)
     overlapping: set[tuple[str, str]] = set()
-    yield from _check_overlaps(values, classes, overlapping)
+    lives = value_packing.lives_of(subject)
+    for finding in _check_overlaps(values, classes, overlapping):
+        # The engine refuses these too, but the one is dead before the other is written.
+        in_turn = not value_packing.both_live(lives, finding.about)
+        yield replace(finding, judgment="conformance") if in_turn else finding
     yield from aliases.check(subject, values, overlapping)
     rows = None
     if subject.memory is not None:
@@ -64,7 +69,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         grown = list(value_growth.check(subject, placed, rows, extents))
         yield from grown
         too_small = {name for each in grown for name in each.about[:1]}
-        yield from value_packing.check(subject, placed, rows, extents, classes)
+        yield from value_packing.check(subject, placed, rows, extents, classes=classes, lives=lives)
         yield from undefined_rows.check(subject, subject.memory, too_small)
     yield from weight_parts.check(subject, values, rows)
     yield from retained.check(subject)
@@ -246,6 +251,7 @@ def _sweep(
                         ByteRange(resource_id, start, end, pair[1]),
                         start,
                     ),
+                    about=pair,
                 )
             break
         furthest = _furthest_two([*furthest, (group, current)])

@@ -85,12 +85,13 @@ def check(
     values: Mapping[str, Value],
     rows: ResourceRows,
     projected: Mapping[str, Iterable[Tokens]],
+    *,
     classes: AliasClasses,
+    lives: Mapping[str, tuple[int, int]],
 ) -> Iterator[Finding]:
     """Findings of values that grow into others; where they overlap as bound is reported so."""
     if subject.header is None:
         return
-    lives = _lives(subject)
     for resource_id, placed in _rows(subject, subject.header, values, projected).items():
         if len({each.start for each in placed}) < 2:
             continue
@@ -123,7 +124,7 @@ def check(
                 f"{one.start + one.each * tokens:,} of `{resource_id}`, and value `{names[1]}` "
                 f"begins at {behind.start:,}"
             )
-            if _both_live(*(lives[name] for name in names)):
+            if both_live(lives, names):
                 yield GROWS_INTO.finding(f"{said}.", behind.place)
             else:
                 yield IN_TURN.finding(f"{said}; whether one is dead by then is open.", behind.place)
@@ -138,11 +139,11 @@ def _next_of_another(groups: Sequence[int]) -> list[int]:
     return following
 
 
-def _lives(subject: Subject) -> dict[str, tuple[int, int]]:
+def lives_of(subject: Subject) -> dict[str, tuple[int, int]]:
     """For each value the nodes from the first that writes it to the last that binds it.
 
-    What no node writes is there from the start; a state, or what is read after the step, outlives
-    the last node.
+    What no node writes is there from the start; a state or weight, or what is read after the step,
+    outlives the last node.
     """
     nodes, header = subject.plan_nodes or (), subject.header
     lives: dict[str, tuple[int, int]] = {}
@@ -156,18 +157,20 @@ def _lives(subject: Subject) -> dict[str, tuple[int, int]]:
                 written.add(value)
                 begins = index
             parts = binding.storage.components if subject.terminal else ()
-            if binding.usage == "state" or any(p.resource_id in subject.terminal for p in parts):
+            if binding.usage in ("state", "weights") or any(
+                p.resource_id in subject.terminal for p in parts
+            ):
                 kept.add(value)
             lives[value] = begins, len(nodes) if value in kept else index
     return lives
 
 
-def _both_live(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether one is written, in plan order, no later than the other is used for the last time.
+def both_live(lives: Mapping[str, tuple[int, int]], names: Iterable[str]) -> bool:
+    """Whether each value is there, in plan order, when or before all are used for the last time.
 
-    A node that writes over what it still reads hurts itself.
+    A node that writes one over what it still reads hurts itself.
     """
-    return max(one[0], other[0]) <= min(one[1], other[1])
+    return max(lives[name][0] for name in names) <= min(lives[name][1] for name in names)
 
 
 def _rows(

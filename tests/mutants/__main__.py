@@ -2,7 +2,7 @@
 
 A copy of the checkout is mutated, never the checkout itself. The tests must pass on the copy as
 it is, or they could not tell anything. Exit status 1 if a mutant is alive that is not said to be
-equivalent, or if one is said to be and is not.
+equivalent, or if one is said to be and is not; else 3 if tests ran out of time, which says nothing.
 """
 
 from __future__ import annotations
@@ -23,29 +23,42 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 COPIED = ("ferrum_verify", "proofs", "models", "tests")
-LIMIT_SECONDS = 120.0
-"""A mutant that runs on for so long is noticed too."""
-PASSED, FAILED = 0, 1
-FATES = {PASSED: "alive", FAILED: "noticed"}
+LIMIT_SECONDS = 300.0
+PASSED, FAILED, OUT_OF_TIME = 0, 1, -1
+FATES = {PASSED: "alive", FAILED: "noticed", OUT_OF_TIME: "undecided"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("part", nargs="?", default="", help="of a file or of a reason")
+    parser.add_argument("--limit", type=float, default=LIMIT_SECONDS, help="seconds for a mutant")
     options = parser.parse_args(arguments)
     mutants = [each for each in table() if options.part in f"{each.file}: {each.weakens}"]
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Path(folder)
         _copy(copy)
         tests = dict.fromkeys(test for mutant in mutants for test in mutant.tests)
-        if _result(copy, tests) != PASSED:
+        if result(copy, tests, limit=None) != PASSED:
             print("the tests fail without any mutant, so they tell nothing")
             return 1
-        wrong = [mutant for mutant in mutants if not _is_as_said(copy, mutant)]
-    print(f"{len(mutants)} mutants, {len(wrong)} not as they should be")
-    for mutant in wrong:
+        results = [(mutant, _tried(copy, mutant, options.limit)) for mutant in mutants]
+    return told(results)
+
+
+def told(results: Sequence[tuple[Mutant, int]]) -> int:
+    """Say which mutants are not noticed and not said to be equivalent; the exit status."""
+    undecided = [mutant for mutant, found in results if found == OUT_OF_TIME]
+    wrong = [
+        mutant
+        for mutant, found in results
+        if found not in (PASSED if mutant.equivalent else FAILED, OUT_OF_TIME)
+    ]
+    print(f"{len(results)} mutants, {len(wrong)} not as they should be, {len(undecided)} undecided")
+    for mutant in wrong + undecided:
         print(f"  {mutant.file}: {mutant.weakens}")
-    return 1 if wrong else 0
+    if wrong:
+        return 1
+    return 3 if undecided else 0
 
 
 def _copy(target: Path) -> None:
@@ -55,8 +68,8 @@ def _copy(target: Path) -> None:
     shutil.copy2(ROOT / "pyproject.toml", target)
 
 
-def _is_as_said(copy: Path, mutant: Mutant) -> bool:
-    """Whether it is noticed, or is alive and said to be equivalent."""
+def _tried(copy: Path, mutant: Mutant, limit: float) -> int:
+    """What the tests say of the mutant, and print it."""
     path = copy / mutant.file
     source = path.read_text(encoding="utf-8")
     started = time.monotonic()
@@ -64,20 +77,24 @@ def _is_as_said(copy: Path, mutant: Mutant) -> bool:
     # Compiled code is told from its source by seconds and length, which may not differ.
     shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)
     try:
-        result = _result(copy, mutant.tests)
+        found = result(copy, mutant.tests, limit)
     finally:
         path.write_text(source, encoding="utf-8")
         shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)
-    fate = FATES.get(result, "no test could run")
+    fate = FATES.get(found, "no test could run")
     seconds = time.monotonic() - started
-    print(f"{seconds:5.1f} s  {fate:8}{mutant.file}: {mutant.weakens}", flush=True)
+    print(f"{seconds:5.1f} s  {fate:10}{mutant.file}: {mutant.weakens}", flush=True)
     if mutant.equivalent:
         print(f"         said to be equivalent: {mutant.equivalent}", flush=True)
-    return result == (PASSED if mutant.equivalent else FAILED)
+    return found
 
 
-def _result(copy: Path, tests: Iterable[str]) -> int:
-    """What pytest says of the tests; anything but 0 and 1 says nothing about a mutant."""
+def result(copy: Path, tests: Iterable[str], limit: float | None) -> int:
+    """What pytest says of the tests; anything but 0 and 1 says nothing about a mutant.
+
+    ``limit`` are the seconds after which the answer is ``OUT_OF_TIME``: on a busy machine the
+    tests of a mutant that nobody notices take as long as those of one that runs on for ever.
+    """
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     try:
         return subprocess.run(
@@ -85,11 +102,11 @@ def _result(copy: Path, tests: Iterable[str]) -> int:
             cwd=copy,
             env={**os.environ, "PYTHONPATH": str(copy)},
             capture_output=True,
-            timeout=LIMIT_SECONDS,
+            timeout=limit,
             check=False,
         ).returncode
     except subprocess.TimeoutExpired:
-        return FAILED
+        return OUT_OF_TIME
 
 
 if __name__ == "__main__":
