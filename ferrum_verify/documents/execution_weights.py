@@ -17,6 +17,7 @@ from ferrum_verify.documents.primitives import (
     WireModel,
 )
 
+_KNOWN_KIND = "block_fp8_to_marlin_fp8_group128"
 SCRATCH_MULTIPLE = 128
 """Rows and columns of an 8-bit block are multiples of this."""
 
@@ -67,7 +68,9 @@ class OtherTransform(WireModel):
     Ids of what is read begin with ``source_``; all other ids are of what is written.
     """
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(
+        extra="allow", json_schema_extra={"not": {"properties": {"kind": {"const": _KNOWN_KIND}}}}
+    )
 
     kind: Identity
 
@@ -115,7 +118,7 @@ class OtherTransform(WireModel):
 
 def _is_known(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return "known" if kind == "block_fp8_to_marlin_fp8_group128" else "other"
+    return "known" if kind == _KNOWN_KIND else "other"
 
 
 WeightTransform = Annotated[

@@ -1,6 +1,6 @@
 """The sequence-checkpoint layout that a plan of schema 8.1 states."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -26,6 +26,24 @@ from ferrum_verify.documents.storage import Storage
 from ferrum_verify.documents.tensor import Tensor
 
 
+class StatedContract(ProviderContract):
+    """A provider's contract without the tag of its variant."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
+        """The members alone."""
+        return handler(core_schema)
+
+
+class StatedSemantics(StateSemantics):
+    """What a state holds, without the tag of its variant."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
+        """The members alone."""
+        return handler(core_schema)
+
+
 class StatedProvider(WireModel):
     """A node's provider, and what it promises at completed boundaries."""
 
@@ -33,7 +51,7 @@ class StatedProvider(WireModel):
     provider_id: Identity
     operation_fingerprint: Fingerprint
     implementation_fingerprint: Fingerprint
-    contract: ProviderContract
+    contract: StatedContract
 
 
 class StatedState(WireModel):
@@ -42,7 +60,7 @@ class StatedState(WireModel):
     state_id: Identity
     value_id: Identity
     writers: Annotated[tuple[Identity, ...], Field(strict=False)]
-    semantics: StateSemantics
+    semantics: StatedSemantics
     tensor: Tensor
     resource_id: Identity
     offset_bytes: U64

@@ -57,7 +57,9 @@ def test_example_breaks_its_rule_alone(rule: Rule) -> None:
     assert told == {rule.id, *example.also}, messages
 
 
-@pytest.mark.parametrize("name", ["problem", "fragment", "bundle", "program", "catalog", "policy"])
+@pytest.mark.parametrize(
+    "name", ["problem", "fragment", "bundle", "bundle-8.1", "program", "catalog", "policy"]
+)
 def test_samples_are_sound(name: str) -> None:
     report = audit(sample(name), prove=False)
     assert report.verdict == "verified"

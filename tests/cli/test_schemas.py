@@ -28,6 +28,13 @@ def test_samples_follow_their_schema(name: str) -> None:
     validator(name).validate(sample(name))
 
 
+def test_a_bundle_of_8_1_follows_the_same_schema() -> None:
+    validator("bundle").validate(sample("bundle-8.1"))
+    broken = sample("bundle-8.1")
+    broken["plan"]["payload"]["memory"]["checkpoint_capacity"] = {"maximum_retained_bytes": 0}
+    assert not validator("bundle").is_valid(broken)
+
+
 def test_parts_of_samples_follow_their_schema() -> None:
     validator("execution-plan").validate(sample("bundle")["plan"])
     validator("memory-plan").validate(sample("fragment")["memory"])

@@ -406,6 +406,17 @@ def test_the_scratch_of_gpt_oss_is_known_without_execution_dimensions() -> None:
     assert "static.initialization-scratch-unknown" in today({TRANSFORM: transform})
 
 
+def test_the_scratch_is_as_large_as_the_largest_transform() -> None:
+    document = sample("bundle-8.1")
+    transforms = document["plan"]["payload"]["execution_weights"]["static_weight_transforms"]
+    larger = {"logical_dimensions": [4, 256, 128], "matrices_per_output": 2}
+    transforms.append(transforms[0] | larger)
+    restamp(document)
+    place = f"{SCRATCH}/per_instance_bytes"
+    (found,) = [finding for finding in faults(document) if finding.location == place]
+    assert (found.expected, found.actual) == (2 * 256 * 128, 16_384)
+
+
 @pytest.mark.parametrize(
     ("edits", "wanted"),
     [
