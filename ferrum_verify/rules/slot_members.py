@@ -255,8 +255,20 @@ def _check_slot(
             is_dead = member.usage == "activations" and member.kind == "value"
             yield replace(finding, judgment="conformance") if is_dead else finding
         elif resource in facts.subject.retained:
-            yield RETAINED_SHARED.finding(
+            finding = RETAINED_SHARED.finding(
                 f"{name} shares the bytes of `{resource}`, which is read after the terminal fence",
                 f"{location}/resource_ids/{index}",
                 about=(resource,),
             )
+            comes_last = _comes_last(facts, resource, sole)
+            yield replace(finding, judgment="conformance") if comes_last else finding
+
+
+def _comes_last(facts: Expected, resource: str, members: Iterable[str]) -> bool:
+    """Whether all others are used before it in plan order, so that nobody writes it afterwards.
+
+    Whether they are dead by then in every run is the question that all members are asked.
+    """
+    users = {} if facts.order is None else facts.order.users
+    first = users.get(resource, [-1])[0]
+    return all(users.get(other, [first])[-1] < first for other in members if other != resource)

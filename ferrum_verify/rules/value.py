@@ -6,6 +6,7 @@ relates to the row that it lies in is judged in ``value_rows``.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -50,7 +51,10 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield from _check_value(value)
     classes = AliasClasses(nodes)
     overlapping: set[tuple[str, str]] = set()
-    yield from _check_overlaps(values, classes, overlapping)
+    for finding in _check_overlaps(values, classes, overlapping):
+        # The engine refuses these too, but the one is dead before the other is written.
+        in_turn = not value_packing.both_live(subject, finding.about)
+        yield replace(finding, judgment="conformance") if in_turn else finding
     yield from aliases.check(subject, values, overlapping)
     rows = None
     if subject.memory is not None:
@@ -229,6 +233,7 @@ def _sweep(
                         ByteRange(resource_id, start, end, pair[1]),
                         start,
                     ),
+                    about=pair,
                 )
             break
         furthest = _furthest_two([*furthest, (group, current)])

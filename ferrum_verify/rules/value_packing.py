@@ -12,10 +12,9 @@ from ferrum_verify.plan.growth import growth_of
 from ferrum_verify.rules import value_growth
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ferrum_verify.documents.execution_plan import PlanHeader
-    from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.resource_rows import ResourceRows
     from ferrum_verify.reading.document import Subject
@@ -89,7 +88,6 @@ def check(
     """Findings of values that grow into others; where they overlap as bound is reported so."""
     if subject.header is None:
         return
-    kept = {each.value_id for each in subject.header.retained_completion_values}
     for resource_id, placed in _rows(subject, subject.header, values, projected).items():
         if len({each.start for each in placed}) < 2:
             continue
@@ -124,32 +122,37 @@ def check(
                 f"{one.start + one.each * tokens:,} of `{resource_id}`, and value `{names[1]}` "
                 f"begins at {behind.start:,}"
             )
-            if _both_live(*(_life(name, subject.plan_nodes or (), kept) for name in names)):
+            if both_live(subject, names):
                 yield GROWS_INTO.finding(f"{said}.", behind.place)
             else:
                 yield IN_TURN.finding(f"{said}; whether one is dead by then is open.", behind.place)
 
 
-def _life(value_id: str, nodes: Sequence[PlanNode], retained: Container[str]) -> tuple[int, int]:
+def both_live(subject: Subject, names: Iterable[str]) -> bool:
+    """Whether each value is there, in plan order, when or before all are used for the last time.
+
+    A node that writes one over what it still reads hurts itself.
+    """
+    lives = [_life(subject, name) for name in names]
+    return max(first for first, _ in lives) <= min(last for _, last in lives)
+
+
+def _life(subject: Subject, value_id: str) -> tuple[int, int]:
     """The nodes, in plan order, from the first that writes a value to the last that binds it."""
+    nodes = subject.plan_nodes or ()
+    retained = () if subject.header is None else subject.header.retained_completion_values
     uses = [
         (index, binding)
         for index, node in enumerate(nodes)
         for binding in node.values
         if binding.value_id == value_id
     ]
-    kept = value_id in retained or any(binding.usage == "state" for _, binding in uses)
-    # What no node writes is there from the start; a state, or what is retained, outlives the step.
+    # What no node writes is there from the start; what is kept outlives the step.
+    kept = any(each.value_id == value_id for each in retained) or any(
+        binding.usage in ("state", "weights") for _, binding in uses
+    )
     written = [index for index, binding in uses if binding.role == "output"]
     return min(written, default=-1), len(nodes) if kept else max(index for index, _ in uses)
-
-
-def _both_live(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether one is written, in plan order, no later than the other is used for the last time.
-
-    A node that writes over what it still reads hurts itself.
-    """
-    return max(one[0], other[0]) <= min(one[1], other[1])
 
 
 def _rows(

@@ -43,4 +43,5 @@ PLANNED = [
     planned.shrink_planned_row,
     planned.shrink_budget,
     planned.unlist_planned,
+    planned.misstate,
 ]

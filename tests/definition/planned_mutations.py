@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
     from tests.definition.sizes import Json
 
+GIVEN = ("alignment_bytes", "per_instance_bytes")
+
 
 def merge_slots(random: Random, body: Json) -> bool:
     """Two Step slots of a pool become one."""
@@ -75,3 +77,16 @@ def unlist_planned(random: Random, body: Json) -> bool:
         return False
     listed.remove(random.choice(listed))
     return True
+
+
+def misstate(random: Random, body: Json) -> bool:
+    """A total says more or less than there is."""
+    memory = body["memory"]
+    holders = [memory, *memory["dynamic_pools"], *memory["static_allocations"]]
+    holders += [pool["provisioning"] for pool in memory["dynamic_pools"]]
+    holder = random.choice(holders)
+    names = [name for name in holder if name.endswith("_bytes") and name not in GIVEN]
+    name = random.choice(names)
+    number = max(0, int(holder[name]) + random.choice([-32, -1, 1, 32]))
+    was, holder[name] = holder[name], str(number) if isinstance(holder[name], str) else number
+    return bool(was != holder[name])

@@ -23,9 +23,9 @@ from ferrum_verify.prove.prover import prove
 from ferrum_verify.prove.windows import PlanGraph, ends_before_fence
 from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
 from ferrum_verify.rules.proof import DISAGREEMENT
+from tests.definition.drafts import fork, nodes_of
 from tests.definition.planning import settle
 from tests.definition.sweep import mutants
-from tests.definition.test_bytes import fork, nodes_of
 from tests.plan.test_accesses import fragments
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 from ferrum_verify import audit
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.plan import accesses
+from tests.definition.drafts import plan, rows_of
 from tests.definition.planning import settle
-from tests.definition.test_bytes import plan, rows_of
 
 if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Execution
