@@ -33,14 +33,18 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
         return False
     nodes = {node["id"]: node for node in document.nodes}
 
-    def touches(name: str, wanted: str, of: str | None = None) -> bool:
+    def touches(name: str, resource: str, wanted: str, of: str | None = None) -> bool:
         return any(
             first <= start and end <= last
-            for first, last, modes, what in _touched(document, nodes[name], wire["resource"])
+            for first, last, modes, what in _touched(document, nodes[name], resource)
             if wanted in modes and (of is None or what == of)
         )
 
-    if not touches(writer, "write") or not touches(other, mode, value):
+    resource = wire["resource"]
+    sharing = _of_these_bytes(document, resource)
+    if not touches(other, resource, mode, value) or not any(
+        touches(writer, each, "write") for each in sharing
+    ):
         return False
     if not times[writer][0] <= at < times[writer][1] or times[other][1] <= at:
         return False
@@ -48,6 +52,16 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
         return True
     producers = {name for name, node in nodes.items() if _writes_value(node, value)}
     return mode == "read" and value is not None and _is_lost(times, writer, other, producers)
+
+
+def _of_these_bytes(document: Document, resource: str) -> set[str]:
+    """The resource, and those that lie in the same bytes since they share a slot with it."""
+    slots = [
+        slot["resource_ids"]
+        for pool in document.memory.get("dynamic_pools", ())
+        for slot in pool["step_resource_slots"]
+    ]
+    return {resource}.union(*(names for names in slots if resource in names))
 
 
 def _is_lost(times: Times, writer: str, reader: str, producers: set[str]) -> bool:

@@ -26,7 +26,7 @@ def held(document: Document, shape: Mapping[str, int]) -> Iterator[tuple[int, in
     rows = _rows(document)
     wanted = [*_workspaces(document, shape), *_states(document, shape)]
     if shape["tokens"] <= document.payload["maximum_scheduled_tokens"]:
-        wanted += _values(document, shape["tokens"])
+        wanted += [(place, end) for _, place, _, end in values_at(document, shape["tokens"])]
     for resource, size in wanted:
         if resource in rows:
             demand, place = rows[resource]
@@ -61,8 +61,8 @@ def _dense_bytes(tensor: Mapping[str, Any]) -> int:
     return int(math.prod(tensor["dimensions"])) * _ELEMENT_BYTES[tensor["element_type"]]
 
 
-def _values(document: Document, tokens: int) -> Iterator[tuple[str, int]]:
-    """Where each value ends that a node's work projects, in bytes of its resource."""
+def values_at(document: Document, tokens: int) -> Iterator[tuple[str, str, int, int]]:
+    """Each value that a node's work projects, its resource, and where it starts and ends there."""
     extents: dict[str, set[int]] = {}
     for node in document.nodes:
         work = node["work"]
@@ -83,8 +83,9 @@ def _values(document: Document, tokens: int) -> Iterator[tuple[str, int]]:
                 length = min(part["length_bytes"], whole)
                 for extent in extents.get(value["value_id"], ()):
                     if length % extent == 0:
-                        end = part["offset_bytes"] + length // extent * tokens
-                        yield part["resource_id"], end
+                        start = part["offset_bytes"]
+                        end = start + length // extent * tokens
+                        yield value["value_id"], part["resource_id"], start, end
 
 
 def _states(document: Document, shape: Mapping[str, int]) -> Iterator[tuple[str, int]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
 from ferrum_verify.documents.node import MayAlias, MustAlias
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.plan.sizes import UNIT
 from ferrum_verify.rules.ascending import first_fault
 from ferrum_verify.rules.node_ports import bindings_by_port
 
@@ -206,11 +208,19 @@ def _collisions(
         if pair in overlapping or pair[::-1] in overlapping:
             continue
         if other != binding.value_id and (other in needed or binding.value_id in needed):
+            start = parts[0].offset_bytes
+            of_range = parts[0].resource_id, start, start + parts[0].length_bytes
             yield COLLISION.finding(
                 f"Node `{node.id}` outputs `{other}` and `{binding.value_id}` to the same bytes of "
                 f"`{parts[0].resource_id}`, so that one of them is lost.",
                 f"{place}/values/{position}/storage/components",
                 about=(node.id, other, binding.value_id),
+                counterexample=OverlapCounterexample(
+                    UNIT,
+                    ByteRange(*of_range, other),
+                    ByteRange(*of_range, binding.value_id),
+                    parts[0].offset_bytes,
+                ),
             )
 
 
