@@ -33,14 +33,18 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
         return False
     nodes = document.by_name
 
-    def touches(name: str, wanted: str, of: str | None = None) -> bool:
+    def touches(name: str, resource: str, wanted: str, of: str | None = None) -> bool:
         return any(
             first <= start and end <= last
-            for first, last, modes, what in _touched(document, nodes[name], wire["resource"])
+            for first, last, modes, what in _touched(document, nodes[name], resource)
             if wanted in modes and (of is None or what == of)
         )
 
-    if not touches(writer, "write") or not touches(other, mode, value):
+    resource = wire["resource"]
+    sharing = _of_these_bytes(document, resource)
+    if not touches(other, resource, mode, value) or not any(
+        touches(writer, each, "write") for each in sharing
+    ):
         return False
     if not times[writer][0] <= at < times[writer][1] or times[other][1] <= at:
         return False
@@ -48,6 +52,17 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
         return True
     producers = document.producers.get(value, set()) if isinstance(value, str) else set()
     return mode == "read" and value is not None and _is_lost(times, writer, other, producers)
+
+
+def _of_these_bytes(document: Document, resource: str) -> set[str]:
+    """The resource, and those that lie in the same bytes since they share a slot with it."""
+    pools = document.memory.get("dynamic_pools", ())
+    return {resource}.union(
+        *(
+            pools[pool]["step_resource_slots"][place]["resource_ids"]
+            for pool, place in document.slots_of.get(resource, ())
+        )
+    )
 
 
 def _is_lost(times: Times, writer: str, reader: str, producers: set[str]) -> bool:
@@ -93,13 +108,10 @@ def _reach(
     """How many bytes of a component are touched in the step of the most tokens."""
     length = int(part["length_bytes"])
     if binding["usage"] == "state":
-        program = document.value.get("program") or {"states": []}
+        demand = document.states.get(binding["value_id"], {}).get("capacity_demand", "")
         grown = [
             int(scaled["bytes_per_token"]) * int(scaled["maximum_tokens"])
-            for state in program["states"]
-            if state["value_id"] == binding["value_id"]
-            and isinstance(state["capacity_demand"], dict)
-            for scaled in state["capacity_demand"].values()
+            for scaled in (demand.values() if isinstance(demand, dict) else ())
         ]
         return max([length, *grown])
     work = node["work"]

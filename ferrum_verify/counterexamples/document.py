@@ -106,6 +106,70 @@ class Document:
         return found
 
     @cached_property
+    def projected(self) -> dict[str, set[int]]:
+        """For each value the extents of its axes that some node's work counts tokens along."""
+        extents: dict[str, set[int]] = {}
+        for node in self.nodes:
+            work = node["work"]
+            axes = work["tokens"]["projections"] if isinstance(work, dict) else []
+            tensors = {each["value_id"]: each["tensor"]["dimensions"] for each in node["values"]}
+            for axis in axes:
+                of, extent = tensors.get(axis["value_id"], []), axis["canonical_extent"]
+                if len(of) == axis["rank"] and of[axis["axis"]] == extent:
+                    extents.setdefault(axis["value_id"], set()).add(extent)
+        return extents
+
+    @cached_property
+    def program(self) -> dict[str, Any]:
+        """The program that the document holds; one without states and outputs if it has none."""
+        family = self.value.get("parts", {}).get("prepared_family", self.value)
+        return family.get("program") or {"states": [], "outputs": []}
+
+    @cached_property
+    def states(self) -> dict[str, dict[str, Any]]:
+        """The program's states by their values."""
+        return {state["value_id"]: state for state in self.program["states"]}
+
+    @cached_property
+    def kept(self) -> set[str]:
+        """The values that are read after the step."""
+        terminal = set(self.payload.get("terminal_output_resources", ()))
+        return {each["value_id"] for each in self.payload["retained_completion_values"]} | {
+            value
+            for value, bindings in self.bound_as.items()
+            for binding in bindings
+            if any(part["resource_id"] in terminal for part in binding["storage"]["components"])
+        }
+
+    @cached_property
+    def needed(self) -> set[str]:
+        """The values that somebody reads: a node, or whoever asks the program for its outputs."""
+        read = {
+            value
+            for value, bindings in self.bound_as.items()
+            if any(binding["access"] != "write" for binding in bindings)
+        }
+        return read | self.kept | set(self.program["outputs"])
+
+    @cached_property
+    def lives(self) -> dict[str, tuple[int, int]]:
+        """For each value the places in plan order from which and to which it is there."""
+        uses: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+        for index, node in enumerate(self.nodes):
+            for binding in node["values"]:
+                uses.setdefault(binding["value_id"], []).append((index, binding))
+        return {
+            value: (
+                min((index for index, use in bound if use["role"] == "output"), default=-1),
+                len(self.nodes)
+                if value in self.kept
+                or any(use["usage"] in ("state", "weights") for _, use in bound)
+                else bound[-1][0],
+            )
+            for value, bound in uses.items()
+        }
+
+    @cached_property
     def alias_classes(self) -> dict[str, str]:
         """For each value with exact aliases one that stands for all that they connect it with."""
         others: dict[str, set[str]] = {}

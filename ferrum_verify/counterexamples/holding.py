@@ -26,7 +26,11 @@ def held(document: Document, shape: Mapping[str, int]) -> Iterator[tuple[int, in
     rows = _rows(document)
     wanted = [*_workspaces(document, shape), *_states(document, shape)]
     if shape["tokens"] <= document.payload["maximum_scheduled_tokens"]:
-        wanted += _values(document, shape["tokens"])
+        wanted += [
+            (resource, end)
+            for value in document.projected
+            for resource, _, end in value_at(document, value, shape["tokens"])
+        ]
     for resource, size in wanted:
         if resource in rows:
             demand, place = rows[resource]
@@ -61,36 +65,25 @@ def _dense_bytes(tensor: Mapping[str, Any]) -> int:
     return int(math.prod(tensor["dimensions"])) * _ELEMENT_BYTES[tensor["element_type"]]
 
 
-def _values(document: Document, tokens: int) -> Iterator[tuple[str, int]]:
-    """Where each value ends that a node's work projects, in bytes of its resource."""
-    extents: dict[str, set[int]] = {}
-    for node in document.nodes:
-        work = node["work"]
-        axes = work["tokens"]["projections"] if isinstance(work, dict) else []
-        tensors = {each["value_id"]: each["tensor"]["dimensions"] for each in node["values"]}
-        for axis in axes:
-            of, extent = tensors.get(axis["value_id"], []), axis["canonical_extent"]
-            if len(of) == axis["rank"] and of[axis["axis"]] == extent:
-                extents.setdefault(axis["value_id"], set()).add(extent)
-    for node in document.nodes:
-        for value in node["values"]:
-            if value["tensor"]["layout"] != "contiguous":
-                continue
-            parts, whole = value["storage"]["components"], _dense_bytes(value["tensor"])
-            if len(parts) > 1 and sum(part["length_bytes"] for part in parts) != whole:
-                continue
-            for part in parts:
-                length = min(part["length_bytes"], whole)
-                for extent in extents.get(value["value_id"], ()):
-                    if length % extent == 0:
-                        end = part["offset_bytes"] + length // extent * tokens
-                        yield part["resource_id"], end
+def value_at(document: Document, value: str, tokens: int) -> Iterator[tuple[str, int, int]]:
+    """Where a value lies that a node's work projects: its resource, first byte and end there."""
+    for binding in document.bound_as.get(value, ()):
+        if binding["tensor"]["layout"] != "contiguous":
+            continue
+        parts, whole = binding["storage"]["components"], _dense_bytes(binding["tensor"])
+        if len(parts) > 1 and sum(part["length_bytes"] for part in parts) != whole:
+            continue
+        for part in parts:
+            length = min(part["length_bytes"], whole)
+            for extent in document.projected.get(value, ()):
+                if length % extent == 0:
+                    start = part["offset_bytes"]
+                    yield part["resource_id"], start, start + length // extent * tokens
 
 
 def _states(document: Document, shape: Mapping[str, int]) -> Iterator[tuple[str, int]]:
     """What the program declares for each state, from the start of its resource."""
-    program = document.value.get("program") or {"states": []}
-    for state in program["states"]:
+    for state in document.states.values():
         declared, tensor = state["capacity_demand"], state["tensor"]
         if declared == "fixed_per_scope":
             size = _stored_bytes(tensor)
@@ -98,11 +91,10 @@ def _states(document: Document, shape: Mapping[str, int]) -> Iterator[tuple[str,
             size = declared["token_scaled"]["bytes_per_token"] * shape["tokens"]
         else:
             continue
-        for node in document.nodes:
-            for value in node["values"]:
-                parts = value["storage"]["components"]
-                if value["value_id"] == state["value_id"] and len(parts) == 1:
-                    yield parts[0]["resource_id"], parts[0]["offset_bytes"] + size
+        for binding in document.bound_as.get(state["value_id"], ()):
+            parts = binding["storage"]["components"]
+            if len(parts) == 1:
+                yield parts[0]["resource_id"], parts[0]["offset_bytes"] + size
 
 
 def _stored_bytes(tensor: Mapping[str, Any]) -> int:

@@ -69,7 +69,7 @@ def check_state_overlap(document: Document, wire: Json) -> bool:
         return False
     copies = [
         (copy, state)
-        for state in document.value["program"]["states"]
+        for state in document.program["states"]
         if (copy := _copy(document, state, tokens)) is not None and copy in sides
     ]
     return any(
@@ -142,7 +142,7 @@ def _constraints(document: Document, party: Json) -> Json:  # noqa: PLR0911  (on
             refused = "boundary_intersection" in derived.get("reasons", ())
             return {"maximum_tokens": 0} if refused else dict(derived["layout"]["boundaries"])
         case "state":
-            state = _by_name(document.value["program"]["states"], "id", party["state"])
+            state = _by_name(document.program["states"], "id", party["state"])
             tokens = state["capacity_demand"]["token_scaled"]["maximum_tokens"]
         case "step":
             policy = document.value.get("policy")

@@ -24,6 +24,7 @@ from ferrum_verify.prove.capacity import (
     total_claims,
 )
 from ferrum_verify.prove.holding import holding_claims
+from ferrum_verify.prove.lifetimes import input_claims, inputs_of
 from ferrum_verify.prove.liveness import peak_claims, reuse_claims
 from ferrum_verify.prove.reusable import budget_claims, lane_claims
 from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
@@ -92,6 +93,7 @@ def claims_of(plan: Plan) -> Iterator[Claims]:
 def slot_sources(plan: Plan) -> Iterator[Claims]:
     """The sources of claims about the plan's Step slots."""
     at = f"{plan.subject.places.memory}/dynamic_pools"
+    inputs = inputs_of(plan.subject)
     for index, pool in enumerate(plan.memory.dynamic_pools):
         foreign, repeated = strangers_of(pool, plan.descriptors)
         for place, slot in enumerate(pool.step_resource_slots):
@@ -101,6 +103,15 @@ def slot_sources(plan: Plan) -> Iterator[Claims]:
             if plan.graph is not None and len(slot.resource_ids) > 1:
                 yield slot_claims(
                     slot, name, here, plan.graph, plan.execution, foreign=foreign, repeated=repeated
+                )
+                yield input_claims(
+                    slot,
+                    name,
+                    here,
+                    plan.subject,
+                    plan.graph,
+                    inputs=inputs,
+                    execution=plan.execution,
                 )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
 from ferrum_verify.documents.node import MayAlias, MustAlias
 from ferrum_verify.findings import Example, Rule
 from ferrum_verify.plan.exact_aliases import alias_faults, ends_of
 from ferrum_verify.plan.node_ports import bindings_by_port
+from ferrum_verify.plan.sizes import UNIT
 from ferrum_verify.rules.ascending import first_fault
 
 if TYPE_CHECKING:
@@ -207,11 +209,19 @@ def _collisions(
         if pair in overlapping or pair[::-1] in overlapping:
             continue
         if other != binding.value_id and (other in needed or binding.value_id in needed):
+            start = parts[0].offset_bytes
+            of_range = parts[0].resource_id, start, start + parts[0].length_bytes
             yield COLLISION.finding(
                 f"Node `{node.id}` outputs `{other}` and `{binding.value_id}` to the same bytes of "
                 f"`{parts[0].resource_id}`, so that one of them is lost.",
                 f"{place}/values/{position}/storage/components",
                 about=(node.id, other, binding.value_id),
+                counterexample=OverlapCounterexample(
+                    UNIT,
+                    ByteRange(*of_range, other),
+                    ByteRange(*of_range, binding.value_id),
+                    parts[0].offset_bytes,
+                ),
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
+from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample, Shape
 from ferrum_verify.documents.demand import Fixed
 from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.findings import Example, Rule
@@ -125,7 +126,16 @@ def check(
                 f"begins at {behind.start:,}"
             )
             if both_live(lives, names):
-                yield GROWS_INTO.finding(f"{said}.", behind.place)
+                yield GROWS_INTO.finding(
+                    f"{said}.",
+                    behind.place,
+                    counterexample=OverlapCounterexample(
+                        Shape(1, tokens, 1),
+                        ByteRange(resource_id, one.start, one.start + one.each * tokens, names[0]),
+                        ByteRange(resource_id, behind.start, behind.end, names[1]),
+                        behind.start,
+                    ),
+                )
             else:
                 yield IN_TURN.finding(f"{said}; whether one is dead by then is open.", behind.place)
 

@@ -155,7 +155,11 @@ def test_what_is_lost_is_said(
     document = make()
     assert kind in kinds(document)[model]
     errors = [e for e in audit(document, execution=model).findings if e.severity == "error"]
-    assert rule in {each.rule for each in errors}
+    shown = [e.counterexample for e in errors if e.rule == rule]
+    assert shown
+    for each in shown:
+        assert each is not None
+        assert check_counterexample(document, each, model)
     assert {each.judgment for each in errors} == {"safety"}
 
 

@@ -26,6 +26,7 @@ ENCODINGS = {
         "divisibility",
         "formulas",
         "holding",
+        "lifetimes",
         "liveness",
         "need",
         "obligation",
