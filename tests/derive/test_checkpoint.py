@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
+from ferrum_verify.findings.errors import DocumentError
 from tests.derive import checkpoint_bundles as make
 
 if TYPE_CHECKING:
@@ -298,7 +299,6 @@ REASONS: dict[str, tuple[Callable[[Json], object], list[Any]]] = {
             {"state_layout": {"state_id": "state.ghost"}},
         ],
     ),
-    "several components": (in_components, BROKEN_KV),
     "no descriptor": (without_descriptor, KV_LAYOUT),
     "contents against the port": (
         on_port("mixer", layout="token_major_prefix"),
@@ -354,28 +354,12 @@ REASONS: dict[str, tuple[Callable[[Json], object], list[Any]]] = {
         on_component("mixer", "recurrent", length_bytes=34),
         BROKEN_RECURRENT,
     ),
-    "component of another type": (
-        on_component("mixer", "recurrent", element_type="bf16"),
-        BROKEN_RECURRENT,
-    ),
     "resource of another type": (
         on_descriptor("r.recurrent", element_type="bf16"),
         BROKEN_RECURRENT,
     ),
-    "resource of another usage": (
-        on_descriptor("r.recurrent", usage="activations"),
-        BROKEN_RECURRENT[:2],
-    ),
     "binding of another usage": (
         on_binding("mixer", "recurrent", usage="activations"),
-        BROKEN_RECURRENT,
-    ),
-    "resource of another lifetime": (
-        on_descriptor("r.recurrent", lifetime="request"),
-        BROKEN_RECURRENT,
-    ),
-    "resource that is a workspace": (
-        on_descriptor("r.recurrent", kind={"persistent": {"node_id": "mixer"}}),
         BROKEN_RECURRENT,
     ),
     "other initialization": (
@@ -398,6 +382,45 @@ REASONS: dict[str, tuple[Callable[[Json], object], list[Any]]] = {
         ["boundary_intersection"],
     ),
 }
+
+
+REFUSED: dict[str, tuple[Callable[[Json], object], str]] = {
+    "component of another type": (
+        on_component("mixer", "recurrent", element_type="bf16"),
+        "holds f16 and its component bf16",
+    ),
+    "resource of another usage": (
+        on_descriptor("r.recurrent", usage="activations"),
+        "is no sequence state",
+    ),
+    "resource of another lifetime": (
+        on_descriptor("r.recurrent", lifetime="request"),
+        "is no sequence state",
+    ),
+    "resource that is a workspace": (
+        on_descriptor("r.recurrent", kind={"persistent": {"node_id": "mixer"}}),
+        "is the persistent workspace of `mixer`",
+    ),
+    "several components": (
+        in_components,
+        "is used as state and lies in 2 components",
+    ),
+    "a second descriptor": (
+        lambda bundle: make.descriptors_of(bundle).append(
+            make.descriptor("r.recurrent", {"fixed": {"bytes": 31}})
+        ),
+        "`r.recurrent` has a second descriptor",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_no_plan_may_hold_is_refused_when_read(name: str) -> None:
+    edit, fault = REFUSED[name]
+    bundle = make.sound()
+    edit(bundle)
+    with pytest.raises(DocumentError, match=fault):
+        reasons(bundle)
 
 
 @pytest.mark.parametrize("name", REASONS)
@@ -542,24 +565,10 @@ def test_a_value_that_ends_with_its_resource_fits() -> None:
     assert layout.states[1].offset_bytes == 32
 
 
-def test_the_component_has_the_tensors_element_type_even_if_the_resource_has_not() -> None:
-    bundle = make.sound()
-    on_component("mixer", "recurrent", element_type="bf16")(bundle)
-    on_descriptor("r.recurrent", element_type="bf16")(bundle)
-    assert reasons(bundle) == BROKEN_RECURRENT
-    assert "f16 in the tensor and bf16 in the component" in texts(bundle)[0]
-
-
 def test_capacity_is_not_quantized() -> None:
     bundle = make.sound()
     on_descriptor("r.recurrent", demand={"fixed": {"bytes": 31}}, alignment_bytes=4096)(bundle)
     assert reasons(bundle) == BROKEN_RECURRENT
-
-
-def test_the_last_of_two_descriptors_with_one_id_counts() -> None:
-    bundle = make.sound()
-    make.descriptors_of(bundle).append(make.descriptor("r.recurrent", {"fixed": {"bytes": 31}}))
-    assert reasons(bundle) == BROKEN_RECURRENT + BROKEN_RECURRENT[2:]
 
 
 def test_the_text_of_a_layout_fault_names_every_condition_that_failed() -> None:

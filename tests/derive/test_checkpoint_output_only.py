@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ferrum_verify.derive.output_only import alias_classes, reached_state
 from ferrum_verify.deriving.checkpoints import derive_sequence_checkpoint
 from ferrum_verify.documents.node import PlanNode
+from ferrum_verify.findings.errors import DerivationError
 from tests.derive import checkpoint_bundles as make
 
 if TYPE_CHECKING:
@@ -31,14 +32,30 @@ def token_work(value_id: str) -> Json:
     return {"tokens": {"source": axis, "projections": [axis]}}
 
 
-def alias(output: str, source: str) -> Json:
+def alias(output: str, source: str, ordinals: tuple[int, int] = (0, 0)) -> Json:
     return {
         "output_value_id": output,
-        "output_ordinal": 0,
+        "output_ordinal": ordinals[1],
         "input_value_id": source,
-        "input_ordinal": 0,
+        "input_ordinal": ordinals[0],
         "kind": "must_alias",
     }
+
+
+def update(bundle: Json, node: str, output: str, source: str) -> None:
+    """Let the node update an input in place, which becomes that output of it."""
+    values = make.node_of(bundle, node)["values"]
+    ordinals = [sum(each["role"] == role for each in values) for role in ("input", "output")]
+    before = make.value(source, "input", ordinals[0])
+    after = next((each for each in values if each["value_id"] == output), None)
+    if after is None:
+        after = make.value(output, "output", ordinals[1])
+        values.append(after)
+    values.insert(ordinals[0], before)
+    after["alias"] = {"must_alias": {"tensor_index": before["ordinal"]}}
+    after["storage"] = before["storage"]
+    ends = before["ordinal"], after["ordinal"]
+    make.node_of(bundle, node)["exact_aliases"].append(alias(output, source, ends))
 
 
 def affects(value: str, node: str, state: str) -> list[Any]:
@@ -116,27 +133,26 @@ def test_an_input_that_the_node_writes_is_affected() -> None:
     assert reasons(bundle) == affects("bias", "mixer", "recurrent")
 
 
-def test_an_output_that_the_node_only_reads_is_affected_too() -> None:
-    bundle = make.sound()
-    feed_bias(bundle, "embed")
-    make.binding_of(bundle, "embed", "x0")["access"] = "read"
-    assert reasons(bundle) == affects("bias", "attention", "kv")
-
-
 def test_an_alias_carries_to_a_reader_earlier_in_the_plan() -> None:
     bundle = make.sound()
-    make.node_of(bundle, "head")["exact_aliases"] = [alias("logits", "x0")]
+    update(bundle, "head", "logits", "x0")
     assert reasons(bundle) == affects("bias", "attention", "kv")
 
 
 def test_aliases_connect_over_several_steps() -> None:
     bundle = make.sound()
-    make.node_of(bundle, "head")["exact_aliases"] = [alias("logits", "hidden")]
-    make.node_of(bundle, "embed")["exact_aliases"] = [
-        alias("spare", "hidden"),
-        alias("spare", "x1"),
-    ]
-    assert reasons(bundle) == affects("bias", "mixer", "recurrent")
+    update(bundle, "head", "logits", "hidden")
+    update(bundle, "embed", "spare", "hidden")
+    make.node_of(bundle, "attention")["values"].append(make.value("spare", "input", 2))
+    assert reasons(bundle) == affects("bias", "attention", "kv")
+
+
+def test_a_false_alias_is_refused() -> None:
+    bundle = make.sound()
+    update(bundle, "head", "logits", "x0")
+    make.binding_of(bundle, "head", "logits")["alias"] = "no_alias"
+    with pytest.raises(DerivationError, match="the output's alias policy is no_alias"):
+        reasons(bundle)
 
 
 def test_the_first_listed_input_gives_the_origin() -> None:

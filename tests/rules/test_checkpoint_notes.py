@@ -200,13 +200,6 @@ def test_a_state_that_is_only_read() -> None:
     assert note.rule == "checkpoint.state-without-writer"
 
 
-def test_a_state_of_another_lifetime() -> None:
-    (note,) = notes(lambda bundle: bundle["program"]["states"][6].update(lifetime="request"))
-    assert note.rule == "checkpoint.state-lifetime"
-    assert note.location == "/program/states/6"
-    assert "its lifetime is request" in note.message
-
-
 def test_contents_that_the_port_cannot_carry() -> None:
     def edit(bundle: Json) -> None:
         port = contract(bundle, "paged-attention")["state_ports"][0]
@@ -297,9 +290,6 @@ def test_no_boundary_in_common() -> None:
         lambda bundle: bundle["catalog"]["providers"].pop("operation/linear"),
         lambda bundle: row_of(bundle, KV).update(demand={"fixed": {"bytes": 0}}),
         bind(KV, storage={"components": []}),
-        lambda bundle: bundle["program"]["states"][0]["tensor"].update(
-            dimensions=[1 << 40, 1 << 40]
-        ),
     ],
 )
 def test_what_another_rule_reports_is_not_reported_again(edit: Callable[[Json], object]) -> None:

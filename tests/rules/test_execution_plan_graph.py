@@ -188,7 +188,7 @@ def test_rejections_speak_of_the_nodes_own_resources() -> None:
     ("position", "reasons"),
     [
         (0, "not_registered"),
-        (1, {"incompatible": ["capability.fusion"]}),
+        (1, {"incompatible": [{"missing_capabilities": {"capabilities": ["capability.fusion"]}}]}),
         (1, {"storage_incompatible": {"resource_ids": ["resource.cache"]}}),
     ],
 )

@@ -124,7 +124,7 @@ def test_how_many_pages_the_tokens_fill_is_open(demand: Any) -> None:
 
 
 def test_how_a_strided_or_longer_value_grows_is_open() -> None:
-    strided = {f"{TOKENS}/tensor/layout": {"strided": {"byte_strides": [4]}}}
+    strided = {f"{TOKENS}/tensor/layout": {"strided": {"byte_strides": [8]}}}
     _, [finding] = of_rule(strided, "value.growth-undecided")
     assert "since its layout is strided" in finding.message
     longer = edited({f"{TOKENS}/storage/components/0/length_bytes": 128})
