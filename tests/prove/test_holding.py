@@ -85,6 +85,21 @@ def test_nothing_is_claimed_where_the_rule_leaves_it_open() -> None:
     assert all("resource.tokens" not in each.obligation.names for each in proof.claims)
 
 
+@pytest.mark.parametrize(("size", "shape"), [(1024, None), (1000, (1, 251, 1))])
+def test_a_demand_of_buckets_is_asked_at_the_shapes_that_they_cover(size: int, shape: Any) -> None:
+    rows = edited({})["plan"]["payload"]["memory"]["dynamic_descriptors"]
+    names = [row["base_resource_id"] for row in rows]
+    most = {"maximum_sequences": 2, "maximum_pages": 4}
+    buckets = [
+        {**most, "maximum_tokens": tokens, "bytes": taken}
+        for tokens, taken in ((64, 256), (256, size))
+    ]
+    demand = {"bounded_shape_buckets": {"buckets": buckets}}
+    proof = proof_of({f"{ROWS}/{names.index('resource.tokens')}/demand": demand})
+    assert any(each.obligation.names[0] == "resource.tokens" for each in proof.claims)
+    assert [each.outcome for each in proof.of(Refuted)] == ([Refuted(shape)] if shape else [])
+
+
 def test_past_its_demand_a_row_of_enough_bytes_is_refuted_without_a_shape() -> None:
     """What it had at the last shape would do at the next, where the demand says nothing."""
     rows = edited({})["plan"]["payload"]["memory"]["dynamic_descriptors"]
