@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ferrum_verify.prove.obligation import Obligation
     from ferrum_verify.prove.prover import Proof, Verdict
     from ferrum_verify.reading.document import Subject
+    from ferrum_verify.report.shown import Gate
 
 ORDER_RULES = frozenset(
     rule.id for rule in (SHARED_WHILE_LIVE, ROWS_OVERLAP, OVERWRITTEN, RACE, RESOURCE_RACE)
@@ -74,9 +76,15 @@ def prove_subject(
     if plan is None:
         return None
 
+    # Each gate takes its document apart once, for all counterexamples.
+    of_document = gate(document, execution)
+
+    @cache
+    def of_checkpoint() -> Gate:
+        return gate(_with_checkpoint(subject, document), execution)
+
     def accepts(found: Counterexample) -> bool:
-        spans = isinstance(found, SpanCounterexample)
-        return gate(_with_checkpoint(subject, document) if spans else document, execution)(found)
+        return (of_checkpoint() if isinstance(found, SpanCounterexample) else of_document)(found)
 
     proof = prove(claims_of(plan), proving.limits, accepts, observe)
     if proving.smt2 is not None:
