@@ -6,12 +6,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ferrum_verify.contracts import (
+    build_changes,
     catalog_changes,
     changed_lists,
     check,
     checkpoint_changes,
     compare,
     compatible,
+    materializer_changes,
     operation_changes,
     plan_changes,
     plan_checkpoint,
@@ -160,8 +162,10 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         reach_checks,
         workspace_limits,
         compare,
+        build_changes,
         catalog_changes,
         selectability,
+        materializer_changes,
         provider_changes,
         checkpoint_changes,
         operation_changes,

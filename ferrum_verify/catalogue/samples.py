@@ -24,7 +24,8 @@ def sample(name: str) -> Any:
     its ``program``, ``catalog`` and ``policy``, which are also samples of their own. Its
     sequences can be checkpointed; ``workspaces`` is the same bundle with two persistent
     workspaces, of the plan and of a sequence, so that they cannot. ``bundle-8.1`` is ``bundle`` in
-    that schema, with room for checkpoints and weights that are packed on loading.
+    that schema, with room for checkpoints and weights that are packed on loading;
+    ``catalog-8.1`` is its catalog.
     """
     match name:
         case "memory-plan":
@@ -38,6 +39,8 @@ def sample(name: str) -> Any:
             apply_edits(document, json.loads(_text("bundle-8.1")))
             restamp(document)
             return document
+        case "catalog-8.1":
+            return sample("bundle-8.1")["catalog"]
         case "program" | "catalog" | "policy" | "plan":
             return json.loads(_text("bundle"))[name]
     return json.loads(_text(name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrum_verify.contracts.build_changes import identity_change
 from ferrum_verify.contracts.changed_lists import (
     CAPABILITIES,
     OFFERED_PROFILES,
@@ -11,7 +12,8 @@ from ferrum_verify.contracts.changed_lists import (
     missing_from,
 )
 from ferrum_verify.contracts.compatible import change
-from ferrum_verify.contracts.examples import ATTENTION, ZERO, changed
+from ferrum_verify.contracts.examples import ATTENTION, changed
+from ferrum_verify.contracts.materializer_changes import materializer_changes
 from ferrum_verify.contracts.names import code
 from ferrum_verify.contracts.operation_changes import operation_changes
 from ferrum_verify.contracts.provider_changes import provider_changes
@@ -20,7 +22,7 @@ from ferrum_verify.contracts.selectability import UNSELECTABLE_NOW, selectabilit
 from ferrum_verify.findings import DELETE, Rule, pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.findings import Finding
@@ -62,6 +64,7 @@ def catalog_changes(
             findings += identity_change(pair.name, fields, pair.base, pair.head, pair.place)
         yield from findings
     yield from _engine_changes(base, head, pointer(place, "engine_providers"))
+    yield from materializer_changes(base, head, pointer(place, "weight_materializers"))
 
 
 DEVICE_CHANGED = Rule(
@@ -201,29 +204,4 @@ def _engine_changes(
             "provider-added",
             f"the engine provider {code(engine_id)} is new.",
             pointer(place, engine_id),
-        )
-
-
-IDENTITY_CHANGED = Rule(
-    id="contract.identity-changed",
-    summary="What declares the same in HEAD as in BASE has the same fingerprints and versions.",
-    why="A plan names the builds that it was compiled with, so the engine refuses it; rebuilt, "
-    "it has the same promises.",
-    fix="Rebuild the plans that select what changed.",
-    source=_SOURCE,
-    severity="note",
-    example=changed({f"{ATTENTION}/provider_implementation_fingerprint": ZERO}),
-)
-
-
-def identity_change(
-    owner: str, fields: Sequence[str], base: object, head: object, place: str
-) -> Iterator[Finding]:
-    """At most one finding: these fields differ, and nothing that is declared."""
-    names = [name.rstrip("_") for name in fields if getattr(base, name) != getattr(head, name)]
-    if names:
-        verb = "differs" if len(names) == 1 else "differ"
-        yield IDENTITY_CHANGED.finding(
-            f"{owner} is another build: only its {', '.join(map(code, names))} {verb}.",
-            pointer(place, names[0]),
         )

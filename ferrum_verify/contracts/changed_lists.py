@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ferrum_verify.contracts.compatible import change
@@ -11,7 +12,7 @@ from ferrum_verify.findings import Rule
 from ferrum_verify.plan.resource_rows import describe_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ferrum_verify.contracts.compatible import Aspect
     from ferrum_verify.findings import Finding
@@ -89,13 +90,17 @@ def list_change(
         )
 
 
-def missing_from(other: Container[_Entry], entries: Iterable[_Entry]) -> list[_Entry]:
+def missing_from(other: Iterable[_Entry], entries: Iterable[_Entry]) -> list[_Entry]:
     """The entries that are not in the other list, each once and in their order."""
-    missing: list[_Entry] = []
+    known = set(map(_hashed, other))
+    first: dict[object, _Entry] = {}
     for entry in entries:
-        if entry not in other and entry not in missing:
-            missing.append(entry)
-    return missing
+        first.setdefault(_hashed(entry), entry)
+    return [entry for key, entry in first.items() if key not in known]
+
+
+def _hashed(entry: object) -> object:
+    return json.dumps(entry, sort_keys=True) if isinstance(entry, dict) else entry
 
 
 def _wire(entries: Iterable[Any]) -> list[Any]:

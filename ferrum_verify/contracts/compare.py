@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ferrum_verify.contracts.catalog_changes import IDENTITY_CHANGED, catalog_changes
+from ferrum_verify.contracts.build_changes import IDENTITY_CHANGED
+from ferrum_verify.contracts.catalog_changes import catalog_changes
 from ferrum_verify.contracts.examples import ZERO, with_plan
 from ferrum_verify.contracts.plan_changes import plan_changes, plan_under_head
 from ferrum_verify.contracts.providers import providers_by_id

@@ -23,6 +23,8 @@ Aspect = Literal[
     "input-dependency-narrowed",
     "numerics-bitwise",
     "input-capture-gained",
+    "replay-gained",
+    "materializer-exact",
     "operation-widened",
     "selectable-again",
     "device-memory-extended",

@@ -14,8 +14,10 @@ from ferrum_verify.contracts.changed_lists import (
 from ferrum_verify.contracts.checkpoint_changes import contract_changes
 from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.examples import ATTENTION, changed
+from ferrum_verify.contracts.names import code
 from ferrum_verify.documents.checkpoint import ProviderContract
-from ferrum_verify.findings import Rule, pointer
+from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.rules.execution_semantics import INELIGIBLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +38,24 @@ CHECKPOINT_REMOVED = Rule(
 )
 
 
+REPLAY_LOST = Rule(
+    id="contract.replay-lost",
+    summary="A provider whose replays give the bits of an eager run in BASE does so in HEAD.",
+    why="A policy that requires it lets the provider run no longer, and a plan of such a policy "
+    "has no kernel for the node.",
+    fix="Make captured programs give the same bits again, or offer another provider that does.",
+    source="docs/format.md, «Plan schema 8.1» (execution semantics)",
+    example=Example(
+        "catalog-8.1",
+        {
+            "/providers/operation.norm/0/execution_semantics/replay_equivalence": "ineligible",
+            "/providers/operation.norm/0/execution_semantics/contract_fingerprint": INELIGIBLE,
+        },
+        command="contracts compare",
+    ),
+)
+
+
 def provider_changes(pair: ProviderPair) -> Iterator[Finding]:
     """Findings of all that a provider's own declarations change, save its fingerprints."""
     base, head, place = pair.base, pair.head, pair.place
@@ -48,6 +68,7 @@ def provider_changes(pair: ProviderPair) -> Iterator[Finding]:
             pair.name, kind, getattr(base, field), getattr(head, field), pointer(place, field)
         )
     yield from _storage_changes(pair)
+    yield from _semantics_changes(pair)
     before, after = base.capability, head.capability
     if isinstance(before, ProviderContract) and isinstance(after, ProviderContract):
         yield from contract_changes(pair, before, after)
@@ -62,6 +83,21 @@ def provider_changes(pair: ProviderPair) -> Iterator[Finding]:
             "checkpoint-added",
             f"{pair.name} has a checkpoint contract now.",
             pointer(place, head.checkpoint_key),
+        )
+
+
+def _semantics_changes(pair: ProviderPair) -> Iterator[Finding]:
+    before, after = pair.base.execution_semantics, pair.head.execution_semantics
+    if before is None or after is None:
+        return
+    was, now = before.replay_equivalence, after.replay_equivalence
+    if was != now:
+        yield change(
+            REPLAY_LOST if now == "ineligible" else "replay-gained",
+            f"the replay of {pair.name} is {code(now)} and was {code(was)}.",
+            pointer(pair.place, "execution_semantics", "replay_equivalence"),
+            expected=was,
+            actual=now,
         )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FORMAT = "docs/format.md, «Plan schema 8.1» (execution semantics)"
 _NODE = "/plan/payload/nodes/1/provider_execution_semantics"
 _PROVIDER = "/catalog/providers/operation.norm/0/execution_semantics"
-_INELIGIBLE = semantics_fingerprint(1, 0, replayed=False)
+INELIGIBLE = semantics_fingerprint(1, 0, replayed=False)
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -46,7 +46,7 @@ DIFFER = Rule(
     source=_FORMAT,
     example=Example(
         "bundle-8.1",
-        {f"{_NODE}/replay_equivalence": "ineligible", f"{_NODE}/contract_fingerprint": _INELIGIBLE},
+        {f"{_NODE}/replay_equivalence": "ineligible", f"{_NODE}/contract_fingerprint": INELIGIBLE},
     ),
 )
 DETERMINISM = Rule(

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ferrum_verify.findings import DELETE, Example
+from ferrum_verify.plan.canonical import semantics_fingerprint
 
 ATTENTION = "/providers/operation.attention/1"
 CONTRACT = f"{ATTENTION}/checkpoint_capability/completed_boundary"
 PREFIX = f"{CONTRACT}/boundaries/prefix"
 OPERATION = "/operations/operation.attention"
 LINEAR = {"allocator": "linear_arena", "view": "contiguous"}
+SEMANTICS = "/providers/operation.mixer/0/execution_semantics"
+PACKING = "/weight_materializers/weight-materializer.packing"
 ESTIMATOR = f"/catalog{ATTENTION}/resource_estimator_implementation_fingerprint"
 
 
@@ -49,4 +52,15 @@ COMPATIBLE_CHANGES: dict[str, Example] = {
     ),
     "plan-boundary-gained": base({f"/catalog{PREFIX}/alignment": 8}, "bundle"),
     "plan-memory-kept": head({ESTIMATOR: "0" * 64}, "bundle"),
+    "replay-gained": head(
+        {
+            f"{SEMANTICS}/replay_equivalence": "bitwise_eager_equivalent",
+            f"{SEMANTICS}/contract_fingerprint": semantics_fingerprint(1, 0, replayed=True),
+        },
+        "catalog-8.1",
+    ),
+    "materializer-exact": head(
+        {f"{PACKING}/fidelity": "exact", f"{PACKING}/approximate_quality_contract": DELETE},
+        "catalog-8.1",
+    ),
 }
