@@ -63,7 +63,10 @@ def shrink_budget(random: Random, body: Json) -> bool:
     if random.random() < 0.5:
         reusable["maximum_reusable_lanes"] += 1
         return True
-    budget = random.choice(random.choice(reusable["buckets"])["pool_budgets"])
+    budgets = random.choice(reusable["buckets"])["pool_budgets"]
+    if not budgets:
+        return False
+    budget = random.choice(budgets)
     name = "step_bytes" if budget["step_bytes"] else "invocation_bytes"
     left: int = budget[name] - 32
     budget[name] = left
