@@ -17,6 +17,15 @@ def users_of(document: Document, resource: str) -> list[str]:
     return [node["id"] for node in document.nodes if resource in _used_by(node)]
 
 
+def all_users(document: Document) -> dict[str, list[str]]:
+    """For each resource that some node touches those nodes, in plan order."""
+    users: dict[str, list[str]] = {}
+    for node in document.nodes:
+        for resource in _used_by(node):
+            users.setdefault(resource, []).append(node["id"])
+    return users
+
+
 def _used_by(node: Mapping[str, Any]) -> set[str]:
     used = {*node["resources"], *(node.get("reads") or ()), *(node.get("writes") or ())}
     used |= {node.get(name) for name in _WORKSPACES} - {None}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.plan.order import bit_set, bits_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.plan.order import HappensBefore
@@ -115,6 +115,79 @@ def slot_safety(resources: Sequence[str], order: HappensBefore) -> SlotSafety | 
         {model: tuple(pairs.named) for model, pairs in found.items()},
         {model: pairs.count for model, pairs in found.items()},
     )
+
+
+def sharing_before(members: Sequence[str], order: HappensBefore, execution: Execution) -> list[int]:
+    """For each member those that may share bytes with it by coming first, as bits by place.
+
+    ``members`` ascend by first user, so what comes first has an earlier place. A member without
+    a user shares with nobody. The answers are those of ``slot_safety`` for all pairs at once:
+    nodes hand on what is dead when they start to the nodes that depend on them.
+    """
+    users = [order.users.get(member, []) for member in members]
+    dead = _DEAD[execution](users, order)
+    before = []
+    for mine in users:
+        common = dead[mine[0]] if mine else 0
+        if execution == "concurrent":
+            for user in mine[1:]:
+                common &= dead[user]
+        before.append(common)
+    return before
+
+
+def _passed(users: list[list[int]], order: HappensBefore) -> list[int]:
+    """For each node the members whose last user stands before it."""
+    ending = _at_nodes(((last[-1],) if last else () for last in users), order)
+    passed, so_far = [], 0
+    for ends in ending:
+        passed.append(so_far)
+        so_far |= ends
+    return passed
+
+
+def _ended(users: list[list[int]], order: HappensBefore) -> list[int]:
+    """For each node the members whose last user happens before it."""
+    return _handed_on(_at_nodes(((last[-1],) if last else () for last in users), order), order)
+
+
+def _finished(users: list[list[int]], order: HappensBefore) -> list[int]:
+    """For each node the members all of whose users happen before it."""
+    begun = _handed_on(_at_nodes(users, order), order)
+    everyone = [bit_set(mine) for mine in users]
+    finished: list[int] = []
+    for node, ancestors in enumerate(order.ancestors):
+        dead = 0
+        for dependency in order.earlier(node):
+            dead |= finished[dependency]
+        for member in bits_of(begun[node] & ~dead):
+            if everyone[member] & ancestors == everyone[member]:
+                dead |= 1 << member
+        finished.append(dead)
+    return finished
+
+
+_DEAD = {"in-order": _passed, "fenced": _ended, "concurrent": _finished}
+
+
+def _at_nodes(users: Iterable[Sequence[int]], order: HappensBefore) -> list[int]:
+    """For each node the members that name it, as bits."""
+    members = [0] * len(order.nodes)
+    for member, mine in enumerate(users):
+        for user in mine:
+            members[user] |= 1 << member
+    return members
+
+
+def _handed_on(at_nodes: list[int], order: HappensBefore) -> list[int]:
+    """For each node what stands at the nodes that happen before it."""
+    handed: list[int] = []
+    for node, _ in enumerate(at_nodes):
+        members = 0
+        for dependency in order.earlier(node):
+            members |= handed[dependency] | at_nodes[dependency]
+        handed.append(members)
+    return handed
 
 
 def explain_clash(left: str, right: str, order: HappensBefore, execution: Execution) -> str:
