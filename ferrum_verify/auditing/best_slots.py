@@ -11,12 +11,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.counterexamples.best_slots import check_best_slots
-from ferrum_verify.derive.best_slots import BestSlots, Sharing, derive_best_slots
+from ferrum_verify.derive.best_slots import BestSlots, Sharing, always, derive_best_slots
 from ferrum_verify.derive.other_slots import with_slots
+from ferrum_verify.derive.reusable import capacity_shape
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings.errors import DerivationError, summarise
 from ferrum_verify.limits import Limits
+from ferrum_verify.plan.canonical import fingerprint
 from ferrum_verify.plan.sharing import slot_safety
+from ferrum_verify.report.slots_cost import slots_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.reading.document import Subject
+    from ferrum_verify.report.slots_cost import SlotsCost
     from ferrum_verify.rules.expected import Expected
 
 _IN_DOUBT = frozenset({"wire", "graph", "descriptor"})
@@ -89,6 +93,53 @@ class Shared:
             )
         return best
 
+    def buckets(self) -> dict[str, tuple[str, Shape]]:
+        """The shape of each reusable bucket, with a name for people, by bucket id."""
+        reusable = self.memory.reusable_execution
+        named = {}
+        for bucket in () if reusable is None else (each.bucket for each in reusable.buckets):
+            shape = capacity_shape(bucket.capacity)
+            counts = f"{shape.sequences:,}/{shape.tokens:,}/{shape.pages:,}"
+            named[bucket.bucket_id] = f"{bucket.class_id} {counts}", shape
+        return named
+
+    def cost(
+        self,
+        execution: Execution,
+        shape_of: Callable[[Shape], Shape],
+        improve: Improve | None = None,
+        limits: Limits | None = None,
+    ) -> SlotsCost:
+        """The best slots beside the plan's own, there and at each reusable bucket's shape.
+
+        Raises DerivationError as ``best_slots`` does.
+        """
+        best = self.best_slots(execution, shape_of, improve, limits)
+        sharing = Sharing(self.order, self.subject.retained, execution)
+        elsewhere = tuple(
+            (name, BestSlots(execution, derive_best_slots(self.memory, sharing, always(shape))))
+            for name, shape in self.buckets().values()
+        )
+        return slots_cost(self.subject, self.memory, best, elsewhere)
+
+    def replanned(self, memory: MemoryPlan) -> Any:
+        """The document with another memory plan, and the hashes that cover it.
+
+        What comes of a planning problem is a plan fragment.
+        """
+        document, wire = self.document, memory.to_wire()
+        if self.subject.kind == "problem":
+            return {
+                "nodes": document["nodes"],
+                "memory": wire,
+                "retained_completion_resources": sorted(self.subject.retained),
+            }
+        if self.subject.kind == "fragment":
+            return {**document, "memory": wire}
+        if self.subject.kind == "bundle":
+            return {**document, "plan": _with_memory(document["plan"], wire)}
+        return _with_memory(document, wire)
+
     def _faults(self, best: BestSlots, limits: Limits) -> Iterator[str]:
         for pool in best.pools:
             for slot in pool.slots:
@@ -125,3 +176,13 @@ def _each_in_one_slot(memory: MemoryPlan) -> bool:
         for row in memory.dynamic_descriptors
         if row.lifetime == "step"
     )
+
+
+def _with_memory(plan: dict[str, Any], memory: dict[str, Any]) -> dict[str, Any]:
+    payload = {**plan["payload"], "memory": memory}
+    digest = fingerprint({name: each for name, each in payload.items() if name != "plan_id"})
+    return {
+        **plan,
+        "payload": {**payload, "plan_id": f"plan/sha256/{digest}"},
+        "plan_hash": digest,
+    }

@@ -114,6 +114,11 @@ class Sharing:
     execution: Execution
 
 
+def always(shape: Shape) -> Callable[[Shape], Shape]:
+    """Every pool at one shape, whatever its largest."""
+    return lambda _: shape
+
+
 def derive_best_slots(
     memory: MemoryPlan,
     sharing: Sharing,

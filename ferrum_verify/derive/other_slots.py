@@ -55,6 +55,12 @@ def with_slots(memory: MemoryPlan, slots: Mapping[str, Sequence[Sequence[str]]])
     )
 
 
+def slots_bytes(memory: MemoryPlan, slots: Sequence[Sequence[str]], shape: Shape) -> int:
+    """The bytes that slots take at a shape; raises SizeError where a member has no size there."""
+    rows = {row.base_resource_id: row for row in memory.dynamic_descriptors}
+    return _bytes([_slot(members) for members in slots], rows, shape)
+
+
 def _slot(members: Sequence[str]) -> StepSlot:
     return StepSlot.trusted(
         kind="dedicated" if len(members) == 1 else "ordered_single_fence_step_wave",

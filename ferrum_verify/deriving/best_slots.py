@@ -8,6 +8,7 @@ from ferrum_verify.auditing.audit import judge
 from ferrum_verify.auditing.best_slots import Shared
 from ferrum_verify.auditing.garbage_collection import collection_paused
 from ferrum_verify.counterexamples import Shape
+from ferrum_verify.derive.best_slots import always
 from ferrum_verify.deriving.plans import read_one
 from ferrum_verify.findings.errors import DocumentError, summarise
 from ferrum_verify.plan.sharing import EXECUTIONS
@@ -39,8 +40,11 @@ def best_slots(
     """
     if execution not in EXECUTIONS:
         raise ValueError(f"execution is {execution!r}, not one of {', '.join(EXECUTIONS)}")
-    asked = shape if isinstance(shape, Shape | None) else Shape(**shape)
-    return read_shared(document).best_slots(execution, lambda largest: asked or largest)
+    shared = read_shared(document)
+    if shape is None:
+        return shared.best_slots(execution, lambda largest: largest)
+    asked = shape if isinstance(shape, Shape) else Shape(**shape)
+    return shared.best_slots(execution, always(asked))
 
 
 def read_shared(document: dict[str, Any] | str | os.PathLike[str]) -> Shared:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from ferrum_verify.findings import Family
@@ -21,13 +20,14 @@ from ferrum_verify.findings.wording import (
 from ferrum_verify.report.counts import claim_counts
 from ferrum_verify.report.headroom import headroom, headroom_beside_lanes
 from ferrum_verify.report.pools import pool_summaries
-from ferrum_verify.report.screen import Sheet
+from ferrum_verify.report.screen import Sheet, plain_table
 from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rich.console import RenderableType
+    from rich.table import Table
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
@@ -189,7 +189,7 @@ def _tables(document: DocumentReport, subject: Subject) -> Iterator[RenderableTy
     if subject.memory is not None and subject.memory.dynamic_pools:
         summaries = pool_summaries(subject.memory)
         saved = sum(summary.saved or 0 for summary in summaries)
-        table = _table("Pool", "Holds", ">Members", ">Slots", ">Resident", ">Saved")
+        table = plain_table("Pool", "Holds", ">Members", ">Slots", ">Resident", ">Saved")
         for pool in summaries[:MAXIMUM_ROWS]:
             least, most = pool.resident
             table.add_row(
@@ -240,7 +240,7 @@ def _headroom(
 
 
 def _slot_table(slots: tuple[SlotReport, ...]) -> Table:
-    table = _table("Pool", "Members", "In-order", "Fenced", "Concurrent")
+    table = plain_table("Pool", "Members", "In-order", "Fenced", "Concurrent")
     unsafe_first = sorted(slots, key=lambda slot: slot.fenced is not False)
     for slot in unsafe_first[:MAXIMUM_ROWS]:
         shown = ", ".join(shortened(name, 24) for name in slot.resource_ids[:2])
@@ -266,13 +266,3 @@ def _safety(safe: bool | None, hazards: int = 0) -> Text:
 def _rest(total: int, noun: str) -> Iterator[RenderableType]:
     if total > MAXIMUM_ROWS:
         yield Text(f"  … and {total - MAXIMUM_ROWS:,} more {noun}")
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 1), header_style="dim", pad_edge=True)
-    for column in columns:
-        right = column.startswith(">")
-        table.add_column(
-            column.removeprefix(">"), justify="right" if right else "left", overflow="fold"
-        )
-    return table
