@@ -25,6 +25,7 @@ from ferrum_verify.cli.settings import (
     settle,
 )
 from ferrum_verify.counterexamples import Execution
+from ferrum_verify.findings import Judge
 from ferrum_verify.limits import Proving
 from ferrum_verify.reading.load import read_documents
 from ferrum_verify.report.formats import FORMATS, render
@@ -50,6 +51,13 @@ _KEPT_SUBJECTS = 100
     default="fenced",
     show_default=True,
     help="How nodes run: resources that share bytes must not be live together then.",
+)
+@click.option(
+    "--judge",
+    type=click.Choice(get_args(Judge)),
+    default="all",
+    show_default=True,
+    help="Judge safety alone, whoever planned the slots, or conformance to the engine alone.",
 )
 @click.option(
     "--prove/--no-prove",
@@ -86,6 +94,7 @@ def audit(
     *,
     documents: tuple[str, ...],
     execution: Execution,
+    judge: Judge,
     prove: bool,
     format_name: str,
     obligation_limit: float,
@@ -98,6 +107,8 @@ def audit(
 ) -> int:
     """Audit documents: is each what the engine would have derived, and is it safe?"""
     _check_that_proofs_run(prove, {"--smt2": smt2 is not None, "--second-opinion": second_opinion})
+    if judge != "all" and (baseline is not None or write_baseline is not None):
+        raise click.UsageError("A baseline knows all findings, so it goes with --judge all only.")
     if output is not None and output == write_baseline:
         raise click.UsageError("The report and the baseline cannot be written to the same file.")
     proving = Proving(
@@ -109,7 +120,9 @@ def audit(
     interrupted = False
     try:
         with _progress(documents) as advance:
-            for report in _reports(documents, execution, proving if prove else None, advance):
+            for report in _reports(
+                documents, execution, judge, proving if prove else None, advance
+            ):
                 keep = len(done) < _KEPT_SUBJECTS
                 done.append(report if keep else replace(report, subject=None))
                 if report.interrupted:
@@ -117,7 +130,7 @@ def audit(
                     break
     except KeyboardInterrupt:
         interrupted = True
-    whole = Report(execution=execution, documents=tuple(done))
+    whole = Report(execution=execution, judge=judge, documents=tuple(done))
     settled = settle(whole, baseline, None if interrupted else write_baseline, proved=prove)
     if done or not interrupted:
         emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
@@ -141,6 +154,7 @@ def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:
 def _reports(
     paths: tuple[str, ...],
     execution: Execution,
+    judge: Judge,
     proving: Proving | None,
     advance: Callable[[], None],
 ) -> Iterator[DocumentReport]:
@@ -154,6 +168,7 @@ def _reports(
                     limits=None if proving is None else proving.limits,
                     smt2=None if proving is None else proving.smt2,
                     second_opinion=proving is not None and proving.second_opinion,
+                    asked_for=judge,
                 )
             except OSError as error:
                 raise click.UsageError(

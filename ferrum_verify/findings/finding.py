@@ -32,6 +32,8 @@ Family = Literal[
 ]
 Judgment = Literal["conformance", "safety"]
 Severity = Literal["error", "warning", "note"]
+Judge = Literal["all", "safety", "conformance"]
+"""What an audit is asked for: every judgment, or one of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

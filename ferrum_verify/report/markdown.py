@@ -66,7 +66,9 @@ def _head(report: Report) -> Iterator[str]:
     count = plural(len(report.documents), "document")
     yield f"### ferrum-verify: {report.verdict}"
     yield ""
-    yield f"{count} audited under `{report.execution}` execution: {tally_text(report.findings)}."
+    model, _, not_judged = report.terms.partition(", ")
+    told = f"`{model}` execution" + (f", {not_judged}" if not_judged else "")
+    yield f"{count} audited under {told}: {tally_text(report.findings)}."
     yield ""
     proofs = any(document.obligations is not None for document in report.documents)
     yield "| Document | Verdict | Errors | Open | Warnings | Notes |" + (

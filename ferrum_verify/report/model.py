@@ -7,8 +7,9 @@ computed is left out of it, never ``null``.
 from __future__ import annotations
 
 from dataclasses import asdict, astuple, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from ferrum_verify.findings import Judgment
 from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.documents.catalog import CapabilityCatalog
-    from ferrum_verify.findings import Finding
+    from ferrum_verify.findings import Finding, Judge
     from ferrum_verify.reading.document import Kind, Subject
 
 REPORT_SCHEMA = "ferrum-verify/report/v1"
@@ -157,10 +158,21 @@ class DocumentReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The report of one run over one or more documents, under one execution model."""
+    """The report of one run over one or more documents, under one execution model.
+
+    ``judge`` says what was asked for; of anything but ``all``, the rest was not judged, and the
+    verdicts do not speak of it.
+    """
 
     execution: Execution
     documents: tuple[DocumentReport, ...]
+    judge: Judge = "all"
+
+    @property
+    def terms(self) -> str:
+        """The execution model, and what was not judged, in words."""
+        others = [judgment for judgment in get_args(Judgment) if judgment != self.judge]
+        return self.execution + ("" if self.judge == "all" else f", {others[0]} not judged")
 
     @property
     def verdict(self) -> Verdict:
@@ -208,6 +220,7 @@ class Report:
             "schema": REPORT_SCHEMA,
             "tool": {"name": "ferrum-verify", "version": __version__},
             "execution": self.execution,
+            **({} if self.judge == "all" else {"judge": self.judge}),
             "documents": [document.to_wire() for document in self.documents],
             "summary": self.summary,
         }

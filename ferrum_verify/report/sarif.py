@@ -71,6 +71,7 @@ def _run(report: Report) -> dict[str, Any]:
         ],
         "properties": {
             "execution": report.execution,
+            **({} if report.judge == "all" else {"judge": report.judge}),
             "verdict": report.verdict,
             "documents": [
                 {"source": each.source, "verdict": each.verdict} for each in report.documents

@@ -143,7 +143,8 @@ def report_schema() -> dict[str, Any]:
             "execution": _one_of(*get_args(Execution)),
             "documents": _list({"$ref": "#/$defs/document"}),
             "summary": _object(dict.fromkeys(VERDICTS, _COUNT)),
-        }
+        },
+        {"judge": _one_of(*get_args(Judgment))},
     )
     definitions = {
         "document": document,

@@ -84,7 +84,7 @@ def _summary(report: Report) -> Text:
 def _document(
     document: DocumentReport, report: Report, *, with_tables: bool, width: int
 ) -> Iterator[RenderableType]:
-    kind = f"{document.kind}, {report.execution}" if document.kind else "no known document"
+    kind = f"{document.kind}, {report.terms}" if document.kind else "no known document"
     yield Text.assemble(
         (document.verdict.upper(), _STYLES[document.verdict]),
         "  ",

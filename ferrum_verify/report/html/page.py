@@ -106,7 +106,7 @@ def page(report: Report, version: str) -> str:
     script = _script()
     return _environment().get_template("report.html.j2").render(
         version=version,
-        execution=report.execution,
+        execution=report.terms,
         verdict=report.verdict,
         summary={verdict: count for verdict, count in report.summary.items() if count},
         documents=documents,
