@@ -127,18 +127,46 @@ class Shared:
 
         What comes of a planning problem is a plan fragment.
         """
-        document, wire = self.document, memory.to_wire()
+        wire = memory.to_wire()
         if self.subject.kind == "problem":
-            return {
-                "nodes": document["nodes"],
-                "memory": wire,
-                "retained_completion_resources": sorted(self.subject.retained),
-            }
+            return self._fragment(self.document["nodes"], wire)
+        return self._changed(lambda plan: {**plan, "memory": wire})
+
+    def depending(self, edges: Sequence[tuple[str, str]]) -> Any:
+        """The document with more dependencies, each from a node to one that is to wait for it."""
+        more: dict[str, set[str]] = {}
+        for waited_for, waits in edges:
+            more.setdefault(waits, set()).add(waited_for)
+
+        def waiting(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            return [
+                {**node, "dependencies": sorted({*node["dependencies"], *more[node["id"]]})}
+                if node["id"] in more
+                else node
+                for node in nodes
+            ]
+
+        if self.subject.kind == "problem":
+            return self._fragment(waiting(self.document["nodes"]), self.memory.to_wire())
+        return self._changed(lambda plan: {**plan, "nodes": waiting(plan["nodes"])})
+
+    def _fragment(self, nodes: Any, memory: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "nodes": nodes,
+            "memory": memory,
+            "retained_completion_resources": sorted(self.subject.retained),
+        }
+
+    def _changed(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+        """The document with its nodes or memory changed, and the hashes that cover them."""
         if self.subject.kind == "fragment":
-            return {**document, "memory": wire}
-        if self.subject.kind == "bundle":
-            return {**document, "plan": _with_memory(document["plan"], wire)}
-        return _with_memory(document, wire)
+            return change(self.document)
+        plan = self.document["plan"] if self.subject.kind == "bundle" else self.document
+        payload = change(plan["payload"])
+        digest = fingerprint({name: each for name, each in payload.items() if name != "plan_id"})
+        payload["plan_id"] = f"plan/sha256/{digest}"
+        plan = {**plan, "payload": payload, "plan_hash": digest}
+        return {**self.document, "plan": plan} if self.subject.kind == "bundle" else plan
 
     def _faults(self, best: BestSlots, limits: Limits) -> Iterator[str]:
         for pool in best.pools:
@@ -176,13 +204,3 @@ def _each_in_one_slot(memory: MemoryPlan) -> bool:
         for row in memory.dynamic_descriptors
         if row.lifetime == "step"
     )
-
-
-def _with_memory(plan: dict[str, Any], memory: dict[str, Any]) -> dict[str, Any]:
-    payload = {**plan["payload"], "memory": memory}
-    digest = fingerprint({name: each for name, each in payload.items() if name != "plan_id"})
-    return {
-        **plan,
-        "payload": {**payload, "plan_id": f"plan/sha256/{digest}"},
-        "plan_hash": digest,
-    }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from ferrum_verify.auditing.garbage_collection import collection_paused
+from ferrum_verify.auditing.repairs import repairs
 from ferrum_verify.cli.derivations import RefusedError, refusals
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
 from ferrum_verify.counterexamples import Execution
@@ -21,6 +22,7 @@ from ferrum_verify.deriving.best_slots import read_shared
 from ferrum_verify.findings.wording import printable
 from ferrum_verify.plan import cp_sat
 from ferrum_verify.plan.canonical import ordered_bytes
+from ferrum_verify.report.repairs import repair_blocks
 from ferrum_verify.report.screen import Sheet
 from ferrum_verify.report.slots_table import cost_blocks
 
@@ -43,6 +45,12 @@ if TYPE_CHECKING:
     default="fenced",
     show_default=True,
     help="How nodes run: resources that share bytes must not be live together then.",
+)
+@click.option(
+    "--make-safe",
+    metavar="MODEL",
+    type=click.Choice(get_args(Execution)),
+    help="Show the ways to make the plan safe under MODEL, which the slots are then sought for.",
 )
 @click.option(
     "--tokens",
@@ -72,6 +80,7 @@ def slots(
     *,
     document: str,
     execution: Execution,
+    make_safe: Execution | None,
     tokens: int | None,
     bucket: str | None,
     search_limit: float,
@@ -91,7 +100,10 @@ def slots(
         with refusals(document), collection_paused():
             shared = read_shared(document)
             improve = _improve(search_limit) if cp_sat.available() else None
-            cost = shared.cost(execution, _shape_of(shared, tokens, bucket), improve)
+            cost = shared.cost(make_safe or execution, _shape_of(shared, tokens, bucket), improve)
+            blocks = list(cost_blocks(cost))
+            if make_safe is not None:
+                blocks = list(repair_blocks(repairs(shared, cost.best)))
             if output is not None:
                 memory = with_slots(shared.memory, cost.best.slots)
                 emit(f"{ordered_bytes(shared.replanned(memory)).decode()}\n", output)
@@ -101,7 +113,7 @@ def slots(
         emit(f"{json.dumps(cost.best.to_wire(), indent=2)}\n", None)
         return 0
     sheet = Sheet(screen_of(sys.stdout))
-    for block in cost_blocks(cost):
+    for block in blocks:
         sheet.add(block)
     emit(sheet.text(), None)
     if improve is None and not all(pool.proved for pool in cost.best.pools):

@@ -151,7 +151,7 @@ def _pool_slots(
         sharing.order,
     )
     descriptors = [rows[name] for name in members]
-    shape = shape_of(_largest(descriptors))
+    shape = shape_of(largest_shape_of(descriptors))
     sizes = _sizes(descriptors, shape)
     before = _permitted(members, descriptors, sharing)
     bound = levels(sizes, before)
@@ -205,7 +205,7 @@ def by_first_user(resources: Iterable[str], order: HappensBefore) -> list[str]:
     return sorted(resources, key=key)
 
 
-def _largest(descriptors: Iterable[DynamicDescriptor]) -> Shape:
+def largest_shape_of(descriptors: Iterable[DynamicDescriptor]) -> Shape:
     """The largest shape at which all are defined; a count that bounds none of them is 1."""
     shape = smaller(*(largest_shape(row.demand.terms, _UNBOUNDED) for row in descriptors))
     counts = ((shape.sequences, 2**32), (shape.tokens, 2**64), (shape.pages, 2**64))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.plan.order import HappensBefore
 
 EXECUTIONS: tuple[Execution, ...] = ("in-order", "fenced", "concurrent")
@@ -188,6 +189,33 @@ def _handed_on(at_nodes: list[int], order: HappensBefore) -> list[int]:
             members |= handed[dependency] | at_nodes[dependency]
         handed.append(members)
     return handed
+
+
+def hazards(
+    memory: MemoryPlan, order: HappensBefore, execution: Execution
+) -> dict[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """The slots whose members may be live together, each with those pairs."""
+    found = {}
+    for pool in memory.dynamic_pools:
+        for slot in pool.step_resource_slots:
+            safety = slot_safety(slot.resource_ids, order) if len(slot.resource_ids) > 1 else None
+            if safety is not None and not safety.safe(execution):
+                found[slot.resource_ids] = safety.unsafe[execution]
+    return found
+
+
+def wanted_order(
+    left: str, right: str, order: HappensBefore, execution: Execution
+) -> list[tuple[int, int]]:
+    """The pairs of nodes that must be ordered for two resources to share, ``left`` coming first.
+
+    Where the second of a pair does not stand behind the first in plan order, no dependency can
+    order it.
+    """
+    lefts, rights = order.users[left], order.users[right]
+    if execution == "concurrent":
+        return [(one, other) for one in lefts for other in rights]
+    return [(lefts[-1], rights[0])]
 
 
 def explain_clash(left: str, right: str, order: HappensBefore, execution: Execution) -> str:

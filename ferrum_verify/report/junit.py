@@ -94,9 +94,8 @@ def _details(finding: Finding) -> str:
     lines += [f"{name}: {printable(text)}" for name, text in compared_values(finding)]
     if finding.counterexample is not None:
         lines += ["counterexample:", *counterexample_lines(finding.counterexample, _COLUMNS)]
-    rule = finding.stated_by
-    if rule is not None:
-        lines.append(f"fix: {sentence(rule.fix)}")
+    if finding.remedy is not None:
+        lines.append(f"fix: {sentence(finding.remedy)}")
     return "\n".join(lines)
 
 

@@ -129,9 +129,8 @@ def _item(finding: Finding, region: Region | None, uses: Mapping[str, frozenset[
     values = [f"{name} {_code(text)}" for name, text in compared_values(finding)]
     if values:
         lines.append(f"  ({'; '.join(values)})")
-    rule = finding.stated_by
-    if rule is not None:
-        lines.append(f"  *Fix:* {sentence(rule.fix)}")
+    if finding.remedy is not None:
+        lines.append(f"  *Fix:* {sentence(finding.remedy)}")
     if finding.counterexample is not None:
         drawn = counterexample_lines(finding.counterexample, _COLUMNS, uses)
         lines += ["", "  ```text", *(f"  {line}" for line in drawn), "  ```"]

@@ -128,7 +128,7 @@ def _result(
     wire = finding.to_wire()
     result["properties"] = {"document": document.source, "family": finding.family} | {
         name: wire[name]
-        for name in ("judgment", "expected", "actual", "counterexample")
+        for name in ("judgment", "expected", "actual", "fix", "counterexample")
         if name in wire
     }
     return result

@@ -104,7 +104,12 @@ def report_schema() -> dict[str, Any]:
             "message": _TEXT,
             "location": _POINTER,
         },
-        {"expected": {}, "actual": {}, "counterexample": {"$ref": "#/$defs/counterexample"}},
+        {
+            "expected": {},
+            "actual": {},
+            "fix": _TEXT,
+            "counterexample": {"$ref": "#/$defs/counterexample"},
+        },
     )
     slot = _object(
         {"pool_id": _TEXT, "resource_ids": _list(_TEXT)},

@@ -165,7 +165,7 @@ def _rule(
             (0, 0, 0, _INDENT),
         )
     rule = findings[0].stated_by
-    if rule is not None:
+    if rule is not None and any(finding.fix is None for finding in findings):
         yield Padding(Text.assemble(("fix: ", "green"), sentence(rule.fix)), (0, 0, 0, _INDENT + 2))
 
 
@@ -173,6 +173,10 @@ def _details(finding: Finding, subject: Subject | None, width: int) -> Iterator[
     values = [f"{name} {printable(text)}" for name, text in compared_values(finding)]
     if values:
         yield Padding(Text("; ".join(values), style="dim"), (0, 0, 0, _INDENT + 2))
+    if finding.fix is not None:
+        yield Padding(
+            Text.assemble(("fix: ", "green"), sentence(finding.fix)), (0, 0, 0, _INDENT + 2)
+        )
     if finding.counterexample is not None:
         indent = _INDENT + 4
         uses = {node.id: frozenset(node.resources) for node in (subject and subject.nodes) or ()}

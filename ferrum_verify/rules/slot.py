@@ -9,6 +9,7 @@ from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.findings import DELETE, Example, Finding, Rule
 from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.sharing import MOST_PAIRS, explain_clash
+from ferrum_verify.rules.clash_remedy import clash_remedy
 from ferrum_verify.rules.pool_totals import OVERFLOW
 from ferrum_verify.rules.slot_members import check_structure, in_several
 from ferrum_verify.rules.slot_retained import check_retained
@@ -230,6 +231,7 @@ def _check_order(
                 + explain_clash(left, right, facts.order, facts.execution),
                 f"{location}/step_resource_slots/{index}",
                 about=(left, right),
+                fix=clash_remedy(facts, left, right),
             )
 
 
