@@ -73,6 +73,7 @@ _KEPT_SUBJECTS = 100
     show_default=True,
     help="What the report is written as.",
 )
+@click.option("--memory", is_flag=True, help="Add what the slots cost, and how little would do.")
 @OBLIGATION_LIMIT_OPTION
 @PROOF_LIMIT_OPTION
 @click.option(
@@ -97,6 +98,7 @@ def audit(
     judge: Judge,
     prove: bool,
     format_name: str,
+    memory: bool,
     obligation_limit: float,
     proof_limit: float,
     smt2: Path | None,
@@ -121,7 +123,12 @@ def audit(
     try:
         with _progress(documents) as advance:
             for report in _reports(
-                documents, execution, judge, proving if prove else None, advance
+                documents,
+                execution,
+                judge,
+                memory=memory,
+                proving=proving if prove else None,
+                advance=advance,
             ):
                 keep = len(done) < _KEPT_SUBJECTS
                 done.append(report if keep else replace(report, subject=None))
@@ -155,6 +162,8 @@ def _reports(
     paths: tuple[str, ...],
     execution: Execution,
     judge: Judge,
+    *,
+    memory: bool,
     proving: Proving | None,
     advance: Callable[[], None],
 ) -> Iterator[DocumentReport]:
@@ -169,6 +178,7 @@ def _reports(
                     smt2=None if proving is None else proving.smt2,
                     second_opinion=proving is not None and proving.second_opinion,
                     asked_for=judge,
+                    memory=memory,
                 )
             except OSError as error:
                 raise click.UsageError(

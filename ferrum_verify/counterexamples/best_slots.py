@@ -44,7 +44,7 @@ def check_best_slots(document: Any, best: Any, execution: Execution) -> list[str
 def _faults(plan: _Sharing, pool: dict[str, Any]) -> Iterator[str]:
     sizes = {
         resource: taken(plan.document.descriptors[resource], pool["shape"])
-        for resource in plan.step
+        for resource in _members(pool["slots"])
     }
     yield from _faults_of_slots(plan, pool, sizes)
     yield from _faults_of_bound(plan, pool, sizes)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.findings import Finding, Judge
     from ferrum_verify.reading.document import Kind, Subject
+    from ferrum_verify.report.slots_cost import SlotsCost
 
 REPORT_SCHEMA = "ferrum-verify/report/v1"
 
@@ -111,7 +112,8 @@ class DocumentReport:
     """What the audit of one document found.
 
     ``obligations`` is None where no proof was asked for; ``interrupted`` says that the proofs were
-    ended from outside, and is not in the JSON. ``timings`` are seconds by phase.
+    ended from outside, and is not in the JSON. ``timings`` are seconds by phase. ``memory`` is what
+    the slots cost, None where that was not asked for or cannot be told.
     ``subject`` is the document as it was read (of a planning problem: with the memory plan
     that was derived from it), for renderers that show more than findings; ``path`` and
     ``line`` say where in which file it began; ``comparison`` is of the documents of a comparison
@@ -125,6 +127,7 @@ class DocumentReport:
     slots: tuple[SlotReport, ...] = ()
     obligations: Obligations | None = None
     timings: dict[str, float] = field(default_factory=dict)
+    memory: SlotsCost | None = None
     interrupted: bool = False
     subject: Subject | None = field(default=None, repr=False, compare=False)
     path: Path | None = field(default=None, repr=False, compare=False)
@@ -152,6 +155,8 @@ class DocumentReport:
         wire["slots"] = [slot.to_wire() for slot in self.slots]
         if self.obligations is not None:
             wire["obligations"] = self.obligations.to_wire()
+        if self.memory is not None:
+            wire["memory"] = self.memory.to_wire()
         wire["timings"] = {phase: round(seconds, 6) for phase, seconds in self.timings.items()}
         return wire
 

@@ -34,8 +34,17 @@ def _one_of(*values: str) -> dict[str, Any]:
     return {"enum": list(values)}
 
 
+def _shape() -> dict[str, Any]:
+    return _object({"sequences": _COUNT, "tokens": _COUNT, "pages": _COUNT})
+
+
+def _pool_cost() -> dict[str, Any]:
+    bytes_ = dict.fromkeys(("bytes", "least_bytes", "best_bytes"), _COUNT)
+    return _object({"pool_id": _TEXT, **bytes_, "proved": _FLAG}, {"shape": _shape()})
+
+
 def _counterexample() -> dict[str, Any]:
-    shape = _object({"sequences": _COUNT, "tokens": _COUNT, "pages": _COUNT})
+    shape = _shape()
     run = _list(_object({"id": _TEXT, "start": _COUNT, "end": _COUNT}))
     use = _object({"resource": _TEXT, "node": _TEXT})
     extent = _object({"resource": _TEXT, "start": _COUNT, "end": _COUNT}, {"value": _TEXT})
@@ -136,6 +145,7 @@ def report_schema() -> dict[str, Any]:
         },
         {
             "kind": _one_of(*get_args(Kind)),
+            "memory": _object({"pools": _list(_pool_cost()), "shape": _shape()}),
             "obligations": _object(
                 dict.fromkeys((each.name for each in fields(Obligations)), _COUNT)
             ),

@@ -21,6 +21,7 @@ from ferrum_verify.report.counts import claim_counts
 from ferrum_verify.report.headroom import headroom, headroom_beside_lanes
 from ferrum_verify.report.pools import pool_summaries
 from ferrum_verify.report.screen import Sheet, plain_table
+from ferrum_verify.report.slots_table import cost_blocks
 from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:
@@ -212,6 +213,9 @@ def _tables(document: DocumentReport, subject: Subject) -> Iterator[RenderableTy
         yield table
         yield from _rest(len(summaries), "pools")
         yield from _headroom(document, subject, subject.memory)
+    if document.memory is not None:
+        yield Text()
+        yield from cost_blocks(document.memory)
     if document.slots:
         yield Text()
         yield Text("  Slots that several resources share", style="bold")

@@ -9,7 +9,6 @@ from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.findings import DELETE, Example, Finding, Rule
 from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.sharing import MOST_PAIRS, explain_clash
-from ferrum_verify.rules.clash_remedy import clash_remedy
 from ferrum_verify.rules.pool_totals import OVERFLOW
 from ferrum_verify.rules.slot_members import check_structure, in_several
 from ferrum_verify.rules.slot_retained import check_retained
@@ -226,6 +225,9 @@ def _check_order(
         for left, right in safety.unsafe[facts.execution]:
             if not repeated.isdisjoint((left, right)) or not {left, right} <= members.keys():
                 continue  # that one of the two is here at all is the cause, and is told
+            # A sound plan has no clash, and its audit need not load what mends one.
+            from ferrum_verify.rules.clash_remedy import clash_remedy  # noqa: PLC0415
+
             yield SHARED_WHILE_LIVE.finding(
                 f"slot {index} of {name} gives the same bytes to "
                 + explain_clash(left, right, facts.order, facts.execution),
