@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.concrete import CONCRETE
 from benchmarks.proofs import PROOFS
+from benchmarks.slots import SLOTS
 
 if TYPE_CHECKING:
     from benchmarks.figure import Group
@@ -21,7 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", default="", metavar="WORD")
     wanted: str = parser.parse_args().only
-    groups: list[Group] = [group for group in (*CONCRETE, *PROOFS) if wanted in group.name]
+    groups: list[Group] = [group for group in (*CONCRETE, *PROOFS, *SLOTS) if wanted in group.name]
     fell_short = False
     print(f"{'figure':<62}{'measured':>12}{'limit':>10}  holds")
     for group in groups:
