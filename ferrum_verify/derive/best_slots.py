@@ -166,18 +166,19 @@ def _pool_slots(
     slots = found.slots
     if taken <= best and all(_may_share(slot, before) for slot in stated):
         slots, best = stated, taken  # what the plan has already is no worse
+    exhausted = found.exhausted and best > least
     return PoolSlots(
         pool_id=pool.pool_id,
         shape=shape,
         bytes=taken,
-        least_bytes=best if found.exhausted else least,
+        least_bytes=best if exhausted else least,
         best_bytes=best,
         slots=tuple(sorted(tuple(sorted(members[each] for each in slot)) for slot in slots)),
         certificate=tuple(
             Unordered(bytes=level.size, resource_ids=tuple(members[each] for each in level.members))
             for level in bound
         ),
-        exhausted=found.exhausted,
+        exhausted=exhausted,
     )
 
 

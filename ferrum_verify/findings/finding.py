@@ -174,7 +174,7 @@ class Rule:
             counterexample=counterexample,
             undecided=self.undecided,
             about=about,
-            fix=fix,
+            fix=None if fix is None else _sentence(fix),
             stated_by=self,
         )
 

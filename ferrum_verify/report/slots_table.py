@@ -68,7 +68,7 @@ def pool_cells(cost: SlotsCost) -> Iterator[tuple[str, ...]]:
         elif pool.best_bytes == pool.bytes:
             standing = "the plan's are least"
         else:
-            standing = "all others tried" if pool.exhausted else "proved least"
+            standing = "proved least" + (" by a search" if pool.exhausted else "")
         yield (
             pool_name(pool.pool_id),
             f"{sum(map(len, pool.slots)):,}",

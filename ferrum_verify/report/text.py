@@ -174,10 +174,6 @@ def _details(finding: Finding, subject: Subject | None, width: int) -> Iterator[
     values = [f"{name} {printable(text)}" for name, text in compared_values(finding)]
     if values:
         yield Padding(Text("; ".join(values), style="dim"), (0, 0, 0, _INDENT + 2))
-    if finding.fix is not None:
-        yield Padding(
-            Text.assemble(("fix: ", "green"), sentence(finding.fix)), (0, 0, 0, _INDENT + 2)
-        )
     if finding.counterexample is not None:
         indent = _INDENT + 4
         uses = {node.id: frozenset(node.resources) for node in (subject and subject.nodes) or ()}
@@ -188,6 +184,10 @@ def _details(finding: Finding, subject: Subject | None, width: int) -> Iterator[
             text = line.lstrip(" ")
             margin = indent + len(line) - len(text)
             yield Padding(Text(text, overflow="fold"), (0, 0, 0, min(margin, width - 1)))
+    if finding.fix is not None:
+        yield Padding(
+            Text.assemble(("fix: ", "green"), sentence(finding.fix)), (0, 0, 0, _INDENT + 2)
+        )
 
 
 def _tables(document: DocumentReport, subject: Subject) -> Iterator[RenderableType]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,9 @@ import models
 from ferrum_verify import DerivationError, audit, best_slots, check_best_slots, derive_memory_plan
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli import run
+from ferrum_verify.plan import cp_sat
+from ferrum_verify.plan.partition import Partition, partition_bytes
+from ferrum_verify.plan.unordered import least_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,3 +138,28 @@ def test_a_gap_is_shown_with_what_would_close_it(tmp_path: Path, capsys: Any) ->
         assert "340 MiB 212 MiB 224 MiB not proved least" in " ".join(told.out.split())
     else:
         assert "340 MiB 212 MiB 212 MiB" in " ".join(told.out.split())
+
+
+def test_the_extra_looks_for_less_within_its_limit(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    def improved(
+        sizes: Any, before: Any, slots: list[list[int]], bound: Any, seconds: float
+    ) -> Partition:
+        assert least_bytes(bound) < partition_bytes(slots, sizes)
+        asked.append(seconds)
+        return Partition(slots, exhausted=True)
+
+    monkeypatch.setattr(cp_sat, "available", lambda: True)
+    monkeypatch.setattr(cp_sat, "improved", improved)
+    path = tmp_path / "problem.json"
+    path.write_text(json.dumps(models.problem(FAMILY)))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    command = ["slots", str(path), "--execution", "in-order", "--search-limit", "7"]
+    assert run(command) == 0
+    told = capsys.readouterr()
+    assert asked == [7.0]
+    assert "340 MiB 224 MiB 224 MiB proved least by a search" in " ".join(told.out.split())
+    assert "[optimize]" not in told.err

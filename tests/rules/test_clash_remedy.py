@@ -26,8 +26,8 @@ def test_the_dependency_that_is_named_mends_the_clash(plan: Any) -> None:
     (finding,) = (each for each in report.findings if each.severity == "error")
     assert finding.rule == "slot.shared-while-live"
     assert finding.fix == (
-        "add a dependency from `node/l0000/z` to `node/l0000/delta`, or give "
-        "`resource/activation/l0000/norm1` a slot of its own, which takes 20.0 MiB more"
+        "Add a dependency from `node/l0000/z` to `node/l0000/delta`, or give "
+        "`resource/activation/l0000/norm1` a slot of its own, which takes 20.0 MiB more."
     )
     mended = copy.deepcopy(plan)
     earlier, later = re.findall(r"`(node/.*?)`", finding.fix)
@@ -44,7 +44,7 @@ def test_what_no_dependency_can_mend_gets_a_slot_only() -> None:
     report = audit(document, judge="safety", prove=False)
     (finding,) = (each for each in report.findings if each.severity == "error")
     assert finding.fix is not None
-    assert finding.fix.startswith("give `act/")
+    assert finding.fix.startswith("Give `act/")
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS.keys() - {"github"}))
