@@ -21,10 +21,10 @@ from ferrum_verify.cli.proof_limits import (
 from ferrum_verify.cli.settings import (
     BASELINE_OPTION,
     CONFIG_OPTION,
+    EXECUTION_OPTION,
     WRITE_BASELINE_OPTION,
     settle,
 )
-from ferrum_verify.counterexamples import Execution
 from ferrum_verify.findings import Judge
 from ferrum_verify.limits import Proving
 from ferrum_verify.reading.load import read_documents
@@ -34,6 +34,7 @@ from ferrum_verify.report.model import Report
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ferrum_verify.counterexamples import Execution
     from ferrum_verify.integrations.baseline import Baseline
     from ferrum_verify.report.model import DocumentReport
 
@@ -45,13 +46,7 @@ _KEPT_SUBJECTS = 100
     epilog="Formats: " + "; ".join(f"{n} ({f.summary})" for n, f in FORMATS.items()),
 )
 @click.argument("documents", metavar="DOC...", nargs=-1, required=True)
-@click.option(
-    "--execution",
-    type=click.Choice(get_args(Execution)),
-    default="fenced",
-    show_default=True,
-    help="How nodes run: resources that share bytes must not be live together then.",
-)
+@EXECUTION_OPTION
 @click.option(
     "--judge",
     type=click.Choice(get_args(Judge)),

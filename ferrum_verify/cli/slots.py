@@ -15,6 +15,7 @@ from ferrum_verify.auditing.garbage_collection import collection_paused
 from ferrum_verify.auditing.repairs import repairs
 from ferrum_verify.cli.derivations import RefusedError, refusals
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
+from ferrum_verify.cli.settings import EXECUTION_OPTION
 from ferrum_verify.counterexamples import Execution
 from ferrum_verify.derive.best_slots import always
 from ferrum_verify.derive.other_slots import with_slots
@@ -39,13 +40,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("document", metavar="DOC")
-@click.option(
-    "--execution",
-    type=click.Choice(get_args(Execution)),
-    default="fenced",
-    show_default=True,
-    help="How nodes run: resources that share bytes must not be live together then.",
-)
+@EXECUTION_OPTION
 @click.option(
     "--make-safe",
     metavar="MODEL",
