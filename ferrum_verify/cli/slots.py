@@ -91,6 +91,8 @@ def slots(
     """
     if tokens is not None and bucket is not None:
         raise click.UsageError("--tokens and --bucket both say at which shape bytes are counted.")
+    if make_safe is not None and format_name == "json":
+        raise click.UsageError("--make-safe shows a table; --format json prints the best slots.")
     try:
         with refusals(document), collection_paused():
             shared = read_shared(document)

@@ -125,6 +125,8 @@ def test_options_that_contradict_or_name_nothing(path: Path, capsys: Any) -> Non
     assert "The plan has no reusable bucket none: reusable-bucket/" in capsys.readouterr().err
     assert run(["slots", str(path), "--bucket", "none", "--tokens", "1"]) == 2
     assert "both say at which shape" in capsys.readouterr().err
+    assert run(["slots", str(path), "--make-safe", "concurrent", "--format", "json"]) == 2
+    assert "--make-safe shows a table" in capsys.readouterr().err
     assert run(["slots", str(path), "--tokens", "4097"]) == 2
     assert "its limit is 4,096" in capsys.readouterr().err
 
