@@ -251,7 +251,7 @@ def levels_agree(scale: Scale) -> bool:
 
 THEOREMS = (
     Theorem(
-        id="best-slots.levels-bound-every-partition",
+        id="best-slots.levels-bound-slots",
         statement=(
             "Every partition of resources into slots whose members may share takes at least the "
             "sum, over the distinct sizes in descending order, of the step to the next lower size "
@@ -266,7 +266,7 @@ THEOREMS = (
         recheck=levels_agree,
     ),
     Theorem(
-        id="best-slots.what-no-pair-covers-is-unordered",
+        id="best-slots.uncovered-is-unordered",
         statement=(
             "Where every pair of resources that may share has one of its two ends in a cover, no "
             "two of the resources that are in it at neither end may share; and where the cover is "
@@ -279,7 +279,7 @@ THEOREMS = (
         checks=uncovered,
     ),
     Theorem(
-        id="best-slots.first-fit-is-not-always-least",
+        id="best-slots.first-fit-can-miss",
         statement=(
             "First fit by descending size does not always give the slots that take least. The "
             "smallest example has four members, of 3, 3, 2 and 2 bytes: the two larger ones may "

@@ -3,7 +3,7 @@
 A slot takes as many bytes as its largest member, so the least sum is a *max-colouring* of the
 graph of members that may not share. That is hard in general (Pemmaraju, Raman and Varadarajan,
 who met it in memory managers). First fit by descending size is cheap and not always least
-(theorem ``best-slots.first-fit-is-not-always-least``); of few members, every partition that could
+(theorem ``best-slots.first-fit-can-miss``); of few members, every partition that could
 be better is tried.
 """
 

@@ -9,7 +9,7 @@ The sets come out of maximum matchings. Let each member be matched to one that p
 König's theorem there are as many members on either side as there are matched pairs such that
 every pair that may share has one of them; members on neither side may not share with each other,
 and are at least as many as are left without a match (Dilworth; Gallai and Milgram where the
-relation is not transitive; theorem ``best-slots.what-no-pair-covers-is-unordered``).
+relation is not transitive; theorem ``best-slots.uncovered-is-unordered``).
 
 networkx has Hopcroft and Karp's matching, and the tests hold this one to it. It wants each of the
 pairs, which grow with the square of the plan, as an object: with 80 layers they are 390,000. Bits
