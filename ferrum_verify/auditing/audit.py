@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from ferrum_verify.auditing.asked import asked
 from ferrum_verify.auditing.checks import derive_subject, judge_memory
 from ferrum_verify.auditing.garbage_collection import collection_paused
+from ferrum_verify.findings import Judge
 from ferrum_verify.findings.capping import MAXIMUM_OF_A_RULE, capped
+from ferrum_verify.findings.errors import DerivationError
 from ferrum_verify.limits import Limits, Proving
 from ferrum_verify.plan.sharing import EXECUTIONS
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
@@ -18,12 +21,14 @@ from ferrum_verify.report.shown import gate, shown
 from ferrum_verify.rules.judged import judged_places
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ferrum_verify.auditing.proofs import ProofReport
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.document import Subject
+    from ferrum_verify.report.slots_cost import SlotsCost
     from ferrum_verify.rules.expected import Expected
 
 
@@ -33,14 +38,19 @@ def audit(
     prove: bool = True,
     *,
     limits: Limits | None = None,
+    judge: Judge = "all",
+    memory: bool = False,
 ) -> Report:
     """Audit one parsed document, or every document of a file.
 
     ``execution`` is the model under which resources must not be live together; ``prove`` adds
-    the solver's proofs to the concrete checks, as ``proving`` says. Nothing raises for a bad
-    document: the report says what is wrong with it.
+    the solver's proofs to the concrete checks, within ``limits``. ``judge`` asks for one judgment
+    alone: of safety, whoever planned the slots; or of conformance, which nothing is put to the
+    solver for. ``memory`` adds what the slots cost and how little would do. Nothing raises for a
+    bad document: the report says what is wrong with it.
     """
-    _known(execution)
+    _known("execution", execution, EXECUTIONS)
+    _known("judge", judge, get_args(Judge))
     loaded = (
         read_documents(document)
         if isinstance(document, str | os.PathLike)
@@ -48,15 +58,24 @@ def audit(
     )
     return Report(
         execution=execution,
+        judge=judge,
         documents=tuple(
-            audit_document(each, execution=execution, prove=prove, limits=limits) for each in loaded
+            audit_document(
+                each,
+                execution=execution,
+                prove=prove,
+                limits=limits,
+                asked_for=judge,
+                memory=memory,
+            )
+            for each in loaded
         ),
     )
 
 
-def _known(execution: str) -> None:
-    if execution not in EXECUTIONS:
-        raise ValueError(f"execution is {execution!r}, not one of {', '.join(EXECUTIONS)}")
+def _known(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}, not one of {', '.join(choices)}")
 
 
 def audit_document(
@@ -67,20 +86,30 @@ def audit_document(
     limits: Limits | None = None,
     smt2: Path | None = None,
     second_opinion: bool = False,
+    asked_for: Judge = "all",
+    memory: bool = False,
 ) -> DocumentReport:
     """Audit one document that was read, or report why it could not be.
 
     ``limits`` bound the proofs in time and memory; None takes the defaults. ``smt2`` is a folder
-    that every obligation is written to as SMT-LIB 2; ``second_opinion`` asks cvc5 too. Raises
-    OSError where that folder cannot be written.
+    that every obligation is written to as SMT-LIB 2; ``second_opinion`` asks cvc5 too.
+    ``asked_for`` is ``judge`` of ``audit``, ``memory`` as there. Raises OSError where the folder
+    cannot be written.
     """
     proving = Proving(limits=limits or Limits(), smt2=smt2, second_opinion=second_opinion)
     with collection_paused():
-        return _audit(loaded, execution, prove, proving)
+        prove = prove and asked_for != "conformance"
+        return _audit(loaded, execution, prove, proving, asked_for=asked_for, memory=memory)
 
 
 def _audit(
-    loaded: LoadedDocument, execution: Execution, prove: bool, proving: Proving
+    loaded: LoadedDocument,
+    execution: Execution,
+    prove: bool,
+    proving: Proving,
+    *,
+    asked_for: Judge,
+    memory: bool,
 ) -> DocumentReport:
     if loaded.findings:
         return DocumentReport(
@@ -115,6 +144,8 @@ def _audit(
             findings, obligations = list(proof.findings), proof.obligations
             interrupted = proof.interrupted
     proved = time.perf_counter()
+    cost = _cost(loaded.value, subject, findings, facts, proving) if memory else None
+    findings = asked(findings, asked_for)
     return DocumentReport(
         source=loaded.source,
         kind=subject.kind,
@@ -128,12 +159,31 @@ def _audit(
             "check": judged - parsed,
         }
         | ({} if obligations is None else {"prove": proved - judged}),
+        memory=cost,
         interrupted=interrupted,
         subject=subject,
         path=loaded.path,
         line=loaded.line,
         origins=loaded.origins,
     )
+
+
+def _cost(
+    document: Any,
+    subject: Subject,
+    findings: list[Finding],
+    facts: Expected | None,
+    proving: Proving,
+) -> SlotsCost | None:
+    """What the slots cost; None where that cannot be told, for reasons that findings give."""
+    from ferrum_verify.auditing.best_slots import Shared  # noqa: PLC0415 - few ask for it
+
+    try:
+        shared = Shared.of(document, subject, findings, facts)
+        assert facts is not None
+        return shared.cost(facts.execution, lambda largest: largest, limits=proving.limits)
+    except DerivationError:
+        return None
 
 
 def _prove(

@@ -42,6 +42,7 @@ _COMMANDS = {
     "review": ("review", "Review what a branch changes."),
     "rules": ("catalogue", "List what is checked."),
     "schema": ("schemas", "Print the JSON Schema of a document."),
+    "slots": ("slots", "Show how few bytes the Step slots could take."),
 }
 """Every command with the file that it stands in, under its own name, and its line of help."""
 

@@ -21,10 +21,11 @@ from ferrum_verify.cli.proof_limits import (
 from ferrum_verify.cli.settings import (
     BASELINE_OPTION,
     CONFIG_OPTION,
+    EXECUTION_OPTION,
     WRITE_BASELINE_OPTION,
     settle,
 )
-from ferrum_verify.counterexamples import Execution
+from ferrum_verify.findings import Judge
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import plural, printable
 from ferrum_verify.limits import Proving
@@ -36,6 +37,7 @@ from ferrum_verify.report.model import Report
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from ferrum_verify.counterexamples import Execution
     from ferrum_verify.integrations.baseline import Baseline
     from ferrum_verify.reading.joining import Part
     from ferrum_verify.reading.load import LoadedDocument
@@ -49,6 +51,7 @@ _KEPT_SUBJECTS = 100
     epilog="Formats: " + "; ".join(f"{n} ({f.summary})" for n, f in FORMATS.items()),
 )
 @click.argument("documents", metavar="DOC...", nargs=-1, required=True)
+@EXECUTION_OPTION
 @click.option(
     "--with",
     "beside",
@@ -58,11 +61,11 @@ _KEPT_SUBJECTS = 100
     "given several times.",
 )
 @click.option(
-    "--execution",
-    type=click.Choice(get_args(Execution)),
-    default="fenced",
+    "--judge",
+    type=click.Choice(get_args(Judge)),
+    default="all",
     show_default=True,
-    help="How nodes run: resources that share bytes must not be live together then.",
+    help="Judge safety alone, whoever planned the slots, or conformance to the engine alone.",
 )
 @click.option(
     "--prove/--no-prove",
@@ -78,6 +81,7 @@ _KEPT_SUBJECTS = 100
     show_default=True,
     help="What the report is written as.",
 )
+@click.option("--memory", is_flag=True, help="Add what the slots cost, and how little would do.")
 @OBLIGATION_LIMIT_OPTION
 @PROOF_LIMIT_OPTION
 @click.option(
@@ -100,8 +104,10 @@ def audit(
     documents: tuple[str, ...],
     beside: tuple[str, ...],
     execution: Execution,
+    judge: Judge,
     prove: bool,
     format_name: str,
+    memory: bool,
     obligation_limit: float,
     proof_limit: float,
     smt2: Path | None,
@@ -112,6 +118,8 @@ def audit(
 ) -> int:
     """Audit documents: is each what the engine would have derived, and is it safe?"""
     _check_that_proofs_run(prove, {"--smt2": smt2 is not None, "--second-opinion": second_opinion})
+    if judge != "all" and (baseline is not None or write_baseline is not None):
+        raise click.UsageError("A baseline knows all findings, so it goes with --judge all only.")
     if output is not None and output == write_baseline:
         raise click.UsageError("The report and the baseline cannot be written to the same file.")
     proving = Proving(
@@ -125,7 +133,14 @@ def audit(
     try:
         with _progress(documents) as advance:
             loaded = _completed(documents, sources, alone)
-            for report in _reports(loaded, execution, proving if prove else None, advance):
+            for report in _reports(
+                loaded,
+                execution,
+                judge,
+                memory=memory,
+                proving=proving if prove else None,
+                advance=advance,
+            ):
                 keep = len(done) < _KEPT_SUBJECTS
                 done.append(report if keep else replace(report, subject=None))
                 if report.interrupted:
@@ -133,7 +148,7 @@ def audit(
                     break
     except KeyboardInterrupt:
         interrupted = True
-    whole = Report(execution=execution, documents=tuple(done))
+    whole = Report(execution=execution, judge=judge, documents=tuple(done))
     settled = settle(whole, baseline, None if interrupted else write_baseline, proved=prove)
     if done or not interrupted:
         emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
@@ -157,6 +172,9 @@ def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:
 def _reports(
     documents: Iterable[LoadedDocument],
     execution: Execution,
+    judge: Judge,
+    *,
+    memory: bool,
     proving: Proving | None,
     advance: Callable[[], None],
 ) -> Iterator[DocumentReport]:
@@ -169,6 +187,8 @@ def _reports(
                 limits=None if proving is None else proving.limits,
                 smt2=None if proving is None else proving.smt2,
                 second_opinion=proving is not None and proving.second_opinion,
+                asked_for=judge,
+                memory=memory,
             )
         except OSError as error:
             raise click.UsageError(

@@ -76,6 +76,7 @@ def _run(report: Report) -> dict[str, Any]:
         ],
         "properties": {
             "execution": report.execution,
+            **({} if report.judge == "all" else {"judge": report.judge}),
             "verdict": report.verdict,
             "documents": [
                 {"source": each.source, "verdict": each.verdict} for each in report.documents
@@ -132,7 +133,7 @@ def _result(
     wire = finding.to_wire()
     result["properties"] = {"document": document.source, "family": finding.family} | {
         name: wire[name]
-        for name in ("judgment", "expected", "actual", "counterexample")
+        for name in ("judgment", "expected", "actual", "fix", "counterexample")
         if name in wire
     }
     return result

@@ -34,8 +34,17 @@ def _one_of(*values: str) -> dict[str, Any]:
     return {"enum": list(values)}
 
 
+def _shape() -> dict[str, Any]:
+    return _object({"sequences": _COUNT, "tokens": _COUNT, "pages": _COUNT})
+
+
+def _pool_cost() -> dict[str, Any]:
+    bytes_ = dict.fromkeys(("bytes", "least_bytes", "best_bytes"), _COUNT)
+    return _object({"pool_id": _TEXT, **bytes_, "proved": _FLAG}, {"shape": _shape()})
+
+
 def _counterexample() -> dict[str, Any]:
-    shape = _object({"sequences": _COUNT, "tokens": _COUNT, "pages": _COUNT})
+    shape = _shape()
     run = _list(_object({"id": _TEXT, "start": _COUNT, "end": _COUNT}))
     use = _object({"resource": _TEXT, "node": _TEXT})
     extent = _object({"resource": _TEXT, "start": _COUNT, "end": _COUNT}, {"value": _TEXT})
@@ -104,7 +113,12 @@ def report_schema() -> dict[str, Any]:
             "message": _TEXT,
             "location": _POINTER,
         },
-        {"expected": {}, "actual": {}, "counterexample": {"$ref": "#/$defs/counterexample"}},
+        {
+            "expected": {},
+            "actual": {},
+            "fix": _TEXT,
+            "counterexample": {"$ref": "#/$defs/counterexample"},
+        },
     )
     slot = _object(
         {"pool_id": _TEXT, "resource_ids": _list(_TEXT)},
@@ -131,6 +145,7 @@ def report_schema() -> dict[str, Any]:
         },
         {
             "kind": _one_of(*get_args(Kind), *get_args(Held)),
+            "memory": _object({"pools": _list(_pool_cost()), "shape": _shape()}),
             "obligations": _object(
                 dict.fromkeys((each.name for each in fields(Obligations)), _COUNT)
             ),
@@ -143,7 +158,8 @@ def report_schema() -> dict[str, Any]:
             "execution": _one_of(*get_args(Execution)),
             "documents": _list({"$ref": "#/$defs/document"}),
             "summary": _object(dict.fromkeys(VERDICTS, _COUNT)),
-        }
+        },
+        {"judge": _one_of(*get_args(Judgment))},
     )
     definitions = {
         "document": document,

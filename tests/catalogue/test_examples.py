@@ -36,6 +36,7 @@ WITHOUT_EXAMPLE: dict[str, str] = {
     "integrity.keys-sorted": "tests/rules/test_integrity.py",
     "binding.arena": "tests/prove/test_claims.py",
     "binding.arena-overflow": "tests/derive/test_bindings.py",
+    "integrity.safety-in-doubt": "tests/auditing/test_asked.py",
     "integrity.proof-undecided": "tests/auditing/test_proofs.py",
     "integrity.proof-vacuous": "tests/auditing/test_proofs.py",
     "integrity.proof-disagreement": "tests/auditing/test_proofs.py",
