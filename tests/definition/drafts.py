@@ -146,7 +146,12 @@ def one_after_the_other() -> Json:
 
 def retained_in_a_wave() -> Json:
     """What is retained shares a slot with a value that is dead before it is there."""
-    document = settle(chain())
+    return merged(chain())
+
+
+def merged(document: Json) -> Json:
+    """A chain, planned, whose first and third value share a slot by hand."""
+    settle(document)
     for pool in document["plan"]["payload"]["memory"]["dynamic_pools"]:
         if pool["step_resource_slots"]:
             pool["step_resource_slots"] = [

@@ -16,6 +16,7 @@ from tests.definition.drafts import (
     chain,
     fork,
     handed_in_late,
+    merged,
     nodes_of,
     one_after_the_other,
     plan,
@@ -27,8 +28,8 @@ from tests.definition.drafts import (
     taken_twice,
     updated_and_retained,
 )
-from tests.definition.plan_nodes import UNIT, place_of
-from tests.definition.planning import settle
+from tests.definition.plan_nodes import UNIT, place_of, retained
+from tests.definition.planning import settle, stamp
 from tests.definition.runs import MODELS, moments
 from tests.definition.sweep import mutants
 
@@ -192,6 +193,55 @@ def test_what_the_engine_refuses_without_a_loss_is_conformance(
     errors = [e for e in audit(document, execution=model).findings if e.severity == "error"]
     assert rule in {each.rule for each in errors}
     assert {each.judgment for each in errors} == {"conformance"}
+
+
+def over_what_is_read() -> Json:
+    """The last node has its output over its own input, and does not say so."""
+    document = one_after_the_other()
+    body = document["plan"]["payload"]
+    for holder in (
+        place_of(nodes_of(document)[2]["values"][1]),
+        *body["retained_completion_values"],
+    ):
+        holder["resource_id"] = "r/second"
+    return settle(document)
+
+
+def retained_and_given_away() -> Json:
+    """What is retained shares a slot with the value that is written last."""
+    document = chain()
+    first = nodes_of(document)[0]
+    entry = retained(first, first["values"][1])
+    document["plan"]["payload"]["retained_completion_values"] = [entry]
+    return merged(document)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("make", "rule"),
+    [(over_what_is_read, "value.overlap"), (retained_and_given_away, "slot.retained-shared")],
+    ids=["over_what_is_read", "retained_and_given_away"],
+)
+def test_the_same_with_a_loss_is_safety(
+    make: Callable[[], Json], rule: str, model: Execution
+) -> None:
+    document = make()
+    assert faults(document, model)
+    findings = [each for each in audit(document, execution=model).findings if each.rule == rule]
+    assert {each.judgment for each in findings} == {"safety"}
+
+
+def test_a_workspace_that_its_user_is_not_given_is_safety() -> None:
+    document = scratch_unlisted()
+    memory = document["plan"]["payload"]["memory"]
+    rows = [row for pool in memory["dynamic_pools"] for row in pool["invocation_liveness"]]
+    for row in (*rows, *memory["invocation_liveness"]):
+        row["node_id"] = "b"
+    stamp(document)
+    assert {each.kind for each in faults(document, "fenced")} >= {"unclaimed"}
+    rule = "liveness.rows-not-derived"
+    findings = [each for each in audit(document).findings if each.rule == rule]
+    assert {each.judgment for each in findings} == {"safety"}
 
 
 @pytest.mark.parametrize("model", MODELS)
