@@ -12,18 +12,20 @@ from ferrum_verify.findings.capping import MAXIMUM_OF_A_RULE, capped
 from ferrum_verify.limits import Limits, Proving
 from ferrum_verify.plan.sharing import EXECUTIONS
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
-from ferrum_verify.reading.parse import subject_of
+from ferrum_verify.reading.parse import UNREADABLE, subject_of
 from ferrum_verify.report.model import DocumentReport, Report, SlotReport, verdict_of
 from ferrum_verify.report.shown import gate, shown
 from ferrum_verify.rules.judged import judged_places
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ferrum_verify.auditing.proofs import ProofReport
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.document import Subject
+    from ferrum_verify.reading.schedules import LoadedSchedule
     from ferrum_verify.rules.expected import Expected
 
 
@@ -31,27 +33,56 @@ def audit(
     document: Any | str | os.PathLike[str],
     execution: Execution = "fenced",
     prove: bool = True,
+    schedule: Any | str | os.PathLike[str] | None = None,
     *,
     limits: Limits | None = None,
 ) -> Report:
     """Audit one parsed document, or every document of a file.
 
-    ``execution`` is the model under which resources must not be live together; ``prove`` adds
-    the solver's proofs to the concrete checks, as ``proving`` says. Nothing raises for a bad
-    document: the report says what is wrong with it.
+    ``execution`` is the model under which resources must not be live together, unless a
+    ``schedule``, parsed or a path, takes its place; ``prove`` adds the solver's proofs to the
+    concrete checks, as ``proving`` says. Nothing raises for a bad document: the report says what
+    is wrong with it.
     """
     _known(execution)
+    under = None if schedule is None else schedule_of(schedule)
     loaded = (
         read_documents(document)
         if isinstance(document, str | os.PathLike)
         else [from_memory(document)]
     )
-    return Report(
-        execution=execution,
-        documents=tuple(
-            audit_document(each, execution=execution, prove=prove, limits=limits) for each in loaded
-        ),
-    )
+    documents = [
+        audit_document(each, execution=execution, prove=prove, limits=limits, under=under)
+        for each in loaded
+    ]
+    return whole_report(documents, execution, under)
+
+
+def schedule_of(given: Any | str | os.PathLike[str]) -> LoadedSchedule:
+    """The schedule of a path or of parsed JSON, read once for all plans."""
+    from ferrum_verify.reading.schedules import read_schedule  # noqa: PLC0415 - seldom needed
+
+    return read_schedule(given)
+
+
+def whole_report(
+    documents: Sequence[DocumentReport], execution: Execution, under: LoadedSchedule | None
+) -> Report:
+    """The report of documents that were audited; a schedule that has faults is one of them."""
+    if under is None:
+        return Report(execution=execution, documents=tuple(documents))
+    own: tuple[DocumentReport, ...] = ()
+    if under.findings:
+        known = not any(finding.rule in UNREADABLE for finding in under.findings)
+        own = (
+            DocumentReport(
+                source=under.source,
+                kind="schedule" if known else None,
+                verdict=verdict_of(under.findings, readable=known),
+                findings=under.findings,
+            ),
+        )
+    return Report(execution="schedule", documents=(*documents, *own))
 
 
 def _known(execution: str) -> None:
@@ -67,20 +98,25 @@ def audit_document(
     limits: Limits | None = None,
     smt2: Path | None = None,
     second_opinion: bool = False,
+    under: LoadedSchedule | None = None,
 ) -> DocumentReport:
     """Audit one document that was read, or report why it could not be.
 
     ``limits`` bound the proofs in time and memory; None takes the defaults. ``smt2`` is a folder
-    that every obligation is written to as SMT-LIB 2; ``second_opinion`` asks cvc5 too. Raises
-    OSError where that folder cannot be written.
+    that every obligation is written to as SMT-LIB 2; ``second_opinion`` asks cvc5 too. ``under`` a
+    schedule, order is judged by that. Raises OSError where that folder cannot be written.
     """
     proving = Proving(limits=limits or Limits(), smt2=smt2, second_opinion=second_opinion)
     with collection_paused():
-        return _audit(loaded, execution, prove, proving)
+        return _audit(loaded, execution, prove, proving, under)
 
 
 def _audit(
-    loaded: LoadedDocument, execution: Execution, prove: bool, proving: Proving
+    loaded: LoadedDocument,
+    execution: Execution,
+    prove: bool,
+    proving: Proving,
+    under: LoadedSchedule | None,
 ) -> DocumentReport:
     if loaded.findings:
         return DocumentReport(
@@ -104,8 +140,8 @@ def _audit(
             line=loaded.line,
         )
     doubts = tuple(finding.location for finding in findings)
-    subject, faults, facts = judge(subject, execution, doubts)
-    findings += shown(faults, gate(loaded.value, execution))
+    subject, faults, facts = judge(subject, execution, doubts, under)
+    findings += shown(faults, gate(loaded.value, execution, under and under.value))
     judged = time.perf_counter()
     obligations = None
     interrupted = False
@@ -163,11 +199,16 @@ def _prove(
         proving,
         ordered=facts.order is not None,
         judged=judged.__contains__,
+        under=facts.under,
+        scheduled=facts.judged_schedule,
     )
 
 
 def judge(
-    subject: Subject, execution: Execution, doubts: tuple[str, ...] = ()
+    subject: Subject,
+    execution: Execution,
+    doubts: tuple[str, ...] = (),
+    under: LoadedSchedule | None = None,
 ) -> tuple[Subject, list[Finding], Expected | None]:
     """Run the concrete checks that apply to a subject.
 
@@ -181,8 +222,12 @@ def judge(
         if derived is None:
             return subject, findings, None
         subject = derived
+    if subject.kind == "schedule":
+        from ferrum_verify.rules.schedule import PLAN_MISSING  # noqa: PLC0415 - seldom needed
+
+        return subject, [PLAN_MISSING.finding("nothing is judged of a schedule alone")], None
     if subject.kind not in ("program", "catalog", "policy"):
-        faults, facts = judge_memory(subject, execution, doubts)
+        faults, facts = judge_memory(subject, execution, doubts, under)
         findings += faults
     if subject.kind not in ("problem", "fragment", "memory-plan"):
         findings += _judge_provenance(subject)

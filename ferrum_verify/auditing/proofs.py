@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.findings import Finding
     from ferrum_verify.limits import Proving
+    from ferrum_verify.plan.scheduled import ScheduledPlan
     from ferrum_verify.prove.obligation import Obligation
     from ferrum_verify.prove.prover import Proof, Verdict
     from ferrum_verify.reading.document import Subject
+    from ferrum_verify.reading.schedules import LoadedSchedule
 
 ORDER_RULES = frozenset(
     rule.id for rule in (SHARED_WHILE_LIVE, ROWS_OVERLAP, OVERWRITTEN, RACE, RESOURCE_RACE)
@@ -57,21 +59,32 @@ def prove_subject(
     *,
     ordered: bool,
     judged: Callable[[str], bool],
+    under: LoadedSchedule | None = None,
+    scheduled: ScheduledPlan | None = None,
     observe: Callable[[Obligation], None] = lambda _: None,
 ) -> ProofReport | None:
     """Discharge the claims about a subject, and merge what they show into the findings.
 
     ``document`` is the JSON that counterexamples are checked against; ``ordered`` says whether
     the order of the nodes is sound, ``judged`` of the place of a slot, or of a pool's rows,
-    whether the concrete path judged all that share bytes there.
+    whether the concrete path judged all that share bytes there. ``under`` a schedule, order is
+    claimed of the plan as it is ``scheduled``.
     None for a document about which nothing is claimed. Raises OSError where the folder of
     ``proving.smt2`` cannot be written.
     """
-    plan = plan_of(subject, execution, ordered=ordered)
+    plan = plan_of(
+        subject,
+        execution,
+        ordered=ordered,
+        under_schedule=under is not None,
+        scheduled=scheduled,
+    )
     if plan is None:
         return None
 
-    proof = prove(claims_of(plan), proving.limits, gate(document, execution), observe)
+    proof = prove(
+        claims_of(plan), proving.limits, gate(document, execution, under and under.value), observe
+    )
     if proving.smt2 is not None:
         write_obligations(proof.verdicts, proving.smt2)
     outcomes = Counter(type(verdict.outcome) for verdict in proof.claims)

@@ -68,6 +68,8 @@ from ferrum_verify.rules import (
     reusable,
     reusable_budgets,
     reusable_lanes,
+    schedule,
+    schedule_order,
     selection,
     selection_provenance,
     slot,
@@ -150,6 +152,7 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         plan_memory,
     ),
     "integrity": (integrity, source_integrity, proof),
+    "schedule": (schedule, schedule_order),
 }
 
 

@@ -22,7 +22,8 @@ def sample(name: str) -> Any:
     it, ``memory-plan`` is the fragment's memory alone; ``bundle`` is a full execution plan with
     its ``program``, ``catalog`` and ``policy``, which are also samples of their own. Its
     sequences can be checkpointed; ``workspaces`` is the same bundle with two persistent
-    workspaces, of the plan and of a sequence, so that they cannot.
+    workspaces, of the plan and of a sequence, so that they cannot. ``schedule`` runs the
+    fragment on two streams.
     """
     match name:
         case "memory-plan":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from ferrum_verify.auditing.audit import audit_document
+from ferrum_verify.auditing.audit import audit_document, schedule_of, whole_report
 from ferrum_verify.cli import INTERRUPTED
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
 from ferrum_verify.cli.proof_limits import (
@@ -28,12 +28,12 @@ from ferrum_verify.counterexamples import Execution
 from ferrum_verify.limits import Proving
 from ferrum_verify.reading.load import read_documents
 from ferrum_verify.report.formats import FORMATS, render
-from ferrum_verify.report.model import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ferrum_verify.integrations.baseline import Baseline
+    from ferrum_verify.reading.schedules import LoadedSchedule
     from ferrum_verify.report.model import DocumentReport
 
 _KEPT_SUBJECTS = 100
@@ -50,6 +50,12 @@ _KEPT_SUBJECTS = 100
     default="fenced",
     show_default=True,
     help="How nodes run: resources that share bytes must not be live together then.",
+)
+@click.option(
+    "--schedule",
+    metavar="FILE",
+    type=click.Path(),
+    help="Judge order by the streams, events and steps of FILE instead of an execution model.",
 )
 @click.option(
     "--prove/--no-prove",
@@ -86,6 +92,7 @@ def audit(
     *,
     documents: tuple[str, ...],
     execution: Execution,
+    schedule: str | None,
     prove: bool,
     format_name: str,
     obligation_limit: float,
@@ -98,6 +105,9 @@ def audit(
 ) -> int:
     """Audit documents: is each what the engine would have derived, and is it safe?"""
     _check_that_proofs_run(prove, {"--smt2": smt2 is not None, "--second-opinion": second_opinion})
+    by_model = click.get_current_context().get_parameter_source("execution")
+    if schedule is not None and by_model is click.core.ParameterSource.COMMANDLINE:
+        raise click.UsageError("--schedule takes the place of --execution: give one of the two.")
     if output is not None and output == write_baseline:
         raise click.UsageError("The report and the baseline cannot be written to the same file.")
     proving = Proving(
@@ -105,11 +115,14 @@ def audit(
         smt2=smt2,
         second_opinion=second_opinion,
     )
+    under = None if schedule is None else schedule_of(schedule)
     done: list[DocumentReport] = []
     interrupted = False
     try:
         with _progress(documents) as advance:
-            for report in _reports(documents, execution, proving if prove else None, advance):
+            for report in _reports(
+                documents, execution, under, proving if prove else None, advance
+            ):
                 keep = len(done) < _KEPT_SUBJECTS
                 done.append(report if keep else replace(report, subject=None))
                 if report.interrupted:
@@ -117,7 +130,7 @@ def audit(
                     break
     except KeyboardInterrupt:
         interrupted = True
-    whole = Report(execution=execution, documents=tuple(done))
+    whole = whole_report(done, execution, under)
     settled = settle(whole, baseline, None if interrupted else write_baseline, proved=prove)
     if done or not interrupted:
         emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
@@ -141,6 +154,7 @@ def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:
 def _reports(
     paths: tuple[str, ...],
     execution: Execution,
+    under: LoadedSchedule | None,
     proving: Proving | None,
     advance: Callable[[], None],
 ) -> Iterator[DocumentReport]:
@@ -154,6 +168,7 @@ def _reports(
                     limits=None if proving is None else proving.limits,
                     smt2=None if proving is None else proving.smt2,
                     second_opinion=proving is not None and proving.second_opinion,
+                    under=under,
                 )
             except OSError as error:
                 raise click.UsageError(

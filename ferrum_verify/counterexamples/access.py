@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 ENDLESS = 2**64
 """The end of what reaches to the end of its resource, however large that is."""
 
+MODES = {"read": ("read",), "write": ("write",), "read_write": ("read", "write")}
+
 
 def check_access(document: Document, wire: Mapping[str, Any], execution: Execution) -> bool:
     """Whether a write really meets another access of the same bytes in an admissible run.
@@ -35,7 +37,7 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
     def touches(name: str, wanted: str, of: str | None = None) -> bool:
         return any(
             first <= start and end <= last
-            for first, last, modes, what in _touched(document, nodes[name], wire["resource"])
+            for first, last, modes, what in touched(document, nodes[name], wire["resource"])
             if wanted in modes and (of is None or what == of)
         )
 
@@ -45,7 +47,7 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
         return False
     if times[other][0] <= at:
         return True
-    producers = {name for name, node in nodes.items() if _writes_value(node, value)}
+    producers = {name for name, node in nodes.items() if writes_value(node, value)}
     return (
         mode == "read"
         and value is not None
@@ -57,11 +59,10 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
     )
 
 
-def _touched(
+def touched(
     document: Document, node: Mapping[str, Any], resource: str
 ) -> Iterator[tuple[int, int, tuple[str, ...], str | None]]:
     """The byte ranges of a resource that a node touches, with how, and which value is there."""
-    modes = {"read": ("read",), "write": ("write",), "read_write": ("read", "write")}
     bound = False
     for binding in node.get("values", []):
         for part in binding["storage"]["components"]:
@@ -69,10 +70,10 @@ def _touched(
                 bound = True
                 first = part["offset_bytes"]
                 last = first + _reach(document, node, binding, part)
-                yield first, last, modes[binding["access"]], binding["value_id"]
+                yield first, last, MODES[binding["access"]], binding["value_id"]
     for effect in node.get("state_effects", []):
         if resource in effect["resource_ids"] and not bound:
-            yield 0, ENDLESS, modes[effect["access"]], effect["state_value_id"]
+            yield 0, ENDLESS, MODES[effect["access"]], effect["state_value_id"]
     for name, mode in (("reads", "read"), ("writes", "write")):
         if resource in node.get(name, []):
             yield 0, ENDLESS, (mode,), None
@@ -100,7 +101,8 @@ def _reach(
     return length
 
 
-def _writes_value(node: Mapping[str, Any], value: str | None) -> bool:
+def writes_value(node: Mapping[str, Any], value: str | None) -> bool:
+    """Whether the node brings the value about."""
     return any(
         binding["value_id"] == value and binding["role"] == "output"
         for binding in node.get("values", [])

@@ -14,6 +14,7 @@ from ferrum_verify.counterexamples.byte_ranges import check_overlap
 from ferrum_verify.counterexamples.document import Document
 from ferrum_verify.counterexamples.schedule import check_schedule
 from ferrum_verify.counterexamples.spans import check_span, check_state_overlap
+from ferrum_verify.counterexamples.under_schedule import UNDER_SCHEDULE
 from ferrum_verify.counterexamples.values import check_value_overlap
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def check_counterexample(
     document: Any,
     counterexample: Counterexample | dict[str, Any],
     execution: Execution = "concurrent",
+    schedule: Any = None,
 ) -> bool:
     """Whether a counterexample really shows what it says about a document.
 
@@ -33,13 +35,16 @@ def check_counterexample(
     of catalog ``{"base", "head"}``, each a catalog or a bundle; separate documents make a bundle
     of ``plan``, ``catalog``, ``program`` and ``policy``, and a comparison may hold the ``plan``
     that is judged and the one ``rebuilt`` on HEAD. The counterexample is one of a finding, or
-    its JSON; a ``schedule`` or an ``access`` is one of ``execution``'s runs. False, never an
-    exception, for anything that does not hold or cannot be evaluated.
+    its JSON; a ``schedule`` or an ``access`` is one of ``execution``'s runs, and they as well as a
+    ``dependency`` one of those of the ``schedule``, parsed JSON, where there is one. False, never
+    an exception, for anything that does not hold or cannot be evaluated.
     """
     try:
         wire = counterexample if isinstance(counterexample, dict) else counterexample.to_wire()
         if execution not in ("in-order", "fenced", "concurrent"):
             return False
+        if schedule is not None and wire["kind"] in UNDER_SCHEDULE:
+            return UNDER_SCHEDULE[wire["kind"]](Document(document), wire, schedule)
         if wire["kind"] in _OF_RUNS:
             return _OF_RUNS[wire["kind"]](Document(document), wire, execution)
         check = _CHECKS[wire["kind"]]

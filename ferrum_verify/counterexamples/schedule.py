@@ -39,11 +39,11 @@ def check_schedule(document: Document, wire: Mapping[str, Any], execution: Execu
             return False
     return any(
         (left in one and right in other) or (left in other and right in one)
-        for one, other in _taking_turns(document)
+        for one, other in taking_turns(document)
     )
 
 
-def _taking_turns(document: Document) -> Iterator[tuple[set[str], set[str]]]:
+def taking_turns(document: Document) -> Iterator[tuple[set[str], set[str]]]:
     """Sets of resources, each of the one holding bytes that each of the other may hold too.
 
     The members of a slot take turns, and so do the rows of a pool that reuses one extent.

@@ -31,6 +31,7 @@ Kind = Literal[
     "program",
     "catalog",
     "policy",
+    "schedule",
 ]
 
 

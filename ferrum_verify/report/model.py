@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import networkx as nx
 
-    from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.counterexamples import Runs
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.document import Kind, Subject
@@ -157,9 +157,9 @@ class DocumentReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The report of one run over one or more documents, under one execution model."""
+    """The report of one run over one or more documents, under one model or schedule."""
 
-    execution: Execution
+    execution: Runs
     documents: tuple[DocumentReport, ...]
 
     @property

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Gate = Callable[[Counterexample], bool]
 
 
-def gate(document: Any, execution: Execution = "fenced") -> Gate:
+def gate(document: Any, execution: Execution = "fenced", schedule: Any = None) -> Gate:
     """Whether a counterexample of the document may be shown.
 
     Every counterexample of every command passes such a gate: those of findings in ``shown``,
@@ -28,7 +28,7 @@ def gate(document: Any, execution: Execution = "fenced") -> Gate:
         # `python -c pass` that a cold audit may take.
         from ferrum_verify.counterexamples.checking import check_counterexample  # noqa: PLC0415
 
-        return check_counterexample(document, counterexample, execution)
+        return check_counterexample(document, counterexample, execution, schedule)
 
     return accepts
 
