@@ -32,12 +32,13 @@ from ferrum_verify.prove.schedules import (
     one_by_one,
     side_by_side,
 )
-from ferrum_verify.prove.windows import PlanGraph, never_together
+from ferrum_verify.prove.windows import PlanGraph, ends_before, never, never_together
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
 from ferrum_verify.rules.schedule_order import (
     NOT_KEPT,
     conflict_key,
     dependencies_of,
+    dependency_key,
     in_words,
     pair_key,
     rule_of,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.accesses import Conflict
     from ferrum_verify.plan.scheduled import ScheduledPlan, Shared
     from ferrum_verify.prove.obligation import Claims, Formula, Outcome
+    from ferrum_verify.prove.windows import Window
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,10 @@ def _dependency_claims(steps: Steps) -> Claims:
                 f"`{plan.names[first]}` has ended before `{plan.names[then]}`, which depends on "
                 "it, starts (schedule)."
             ),
-            names=(dependency, node, *((f"{distance}",) if distance else ())),
+            names=dependency_key(dependency, node, distance),
             rule=NOT_KEPT,
             location=f"{steps.nodes}/{index}",
-            formula=_apart(steps.graph, [first], [then]),
+            formula=_before(steps.graph, first, then),
             message=f"`{node}` depends on `{dependency}`, and may start before it has ended",
             witness=lambda _, pair=(first, then): _too_early(steps, *pair),  # type: ignore[misc]
         )
@@ -166,7 +168,7 @@ def _row_claims(steps: Steps) -> Claims:
                 names=(pair_key(names[left], names[right]), f"{key[1:]}"),
                 rule=ROWS_OVERLAP,
                 location=at,
-                formula=_apart(steps.graph, [left], [right]),
+                formula=_before(steps.graph, left, right),
                 message=in_words(
                     f"pool `{pool}` reuses one extent for `{names[left]}` and `{names[right]}`, "
                     "but neither need wait for the other"
@@ -212,14 +214,14 @@ def _access_claims(steps: Steps) -> Claims:
                 names=(*about, f"{key[1:]}"),
                 rule=rule_of(conflict),
                 location=steps.nodes if place is None else f"{steps.nodes}/{place}",
-                formula=_apart(graph, [conflict.first.node], [conflict.then.node]),
+                formula=_before(graph, conflict.first.node, conflict.then.node),
                 message=in_words(
                     f"`{names[0]}` {verbs[conflict.first.mode]} and `{names[1]}` "
                     f"{verbs[conflict.then.mode]} the same bytes of `{resource}`, and may meet "
                     "there"
                 ),
                 witness=lambda _, found=conflict: _met(steps, found, context),  # type: ignore[misc]
-                told_by=((NOT_KEPT, (first.id, then.id)),) if first.step == then.step else (),
+                told_by=((NOT_KEPT, dependency_key(first.id, then.id, key[3])),),
             )
     except TooManyAccessesError:
         return
@@ -227,6 +229,25 @@ def _access_claims(steps: Steps) -> Claims:
 
 def _apart(graph: PlanGraph, lefts: Sequence[int], rights: Sequence[int]) -> Formula:
     """All of the lefts end before any of the rights starts, or the reverse."""
+    place, window = _window(graph, lefts, rights)
+    return formula(
+        never_together,
+        window,
+        tuple(place[each] for each in lefts),
+        tuple(place[each] for each in rights),
+    )
+
+
+def _before(graph: PlanGraph, first: int, then: int) -> Formula:
+    """The one ends before the other starts, which the host launched later."""
+    if first >= then:
+        return formula(never)
+    return formula(ends_before, _window(graph, [first], [then])[1])
+
+
+def _window(
+    graph: PlanGraph, lefts: Sequence[int], rights: Sequence[int]
+) -> tuple[dict[int, int], Window]:
     edges = _shortest_chains(graph, lefts, rights)
     if edges is None:
         # Nothing but what the users wait for can keep them apart.
@@ -238,12 +259,7 @@ def _apart(graph: PlanGraph, lefts: Sequence[int], rights: Sequence[int]) -> For
             if each >= first
         }
     place = {each: index for index, each in enumerate(sorted(edges))}
-    return formula(
-        never_together,
-        tuple(tuple(sorted(place[each] for each in edges[node])) for node in place),
-        tuple(place[each] for each in lefts),
-        tuple(place[each] for each in rights),
-    )
+    return place, tuple(tuple(sorted(place[each] for each in edges[node])) for node in place)
 
 
 def _shortest_chains(

@@ -32,9 +32,9 @@ _AT_STEP = re.compile(r"`([^`@]+)@(\d+)`")
 
 def check_order(facts: Expected, plan: ScheduledPlan) -> Iterator[Finding]:
     """Findings of all that some run of the schedule brings together."""
-    lost: set[tuple[str, str]] = set()
+    lost: set[frozenset[str]] = set()
     for finding in _check_dependencies(facts, plan):
-        lost.add((finding.about[0], finding.about[1]))
+        lost.add(frozenset(finding.about))
         yield finding
     yield from _check_slots(facts, plan)
     yield from _check_rows(facts, plan)
@@ -86,8 +86,13 @@ def _check_dependencies(facts: Expected, plan: ScheduledPlan) -> Iterator[Findin
             f"`{node}` depends on `{dependency}`{before}, but nothing in the schedule makes it "
             "wait for that",
             f"{facts.subject.places.nodes}/{index}",
-            about=(dependency, node, *((f"{distance}",) if distance else ())),
+            about=dependency_key(dependency, node, distance),
         )
+
+
+def dependency_key(one: str, other: str, distance: int) -> tuple[str, str, str]:
+    """What tells a dependency that is not kept from others."""
+    return one, other, f"{distance} steps"
 
 
 def pair_key(one: str, other: str) -> str:
@@ -164,7 +169,7 @@ def conflict_key(plan: ScheduledPlan, conflict: Conflict) -> tuple[str, ...]:
 
 
 def _check_accesses(
-    facts: Expected, plan: ScheduledPlan, lost: set[tuple[str, str]]
+    facts: Expected, plan: ScheduledPlan, lost: set[frozenset[str]]
 ) -> Iterator[Finding]:
     told: set[tuple[str, ...]] = set()
     try:
@@ -174,8 +179,8 @@ def _check_accesses(
             if key in told or (first < then and plan.order.precedes(first, then)):
                 continue
             one, other = plan.run.instances[first], plan.run.instances[then]
-            if one.step == other.step and (one.id, other.id) in lost:
-                continue  # that it starts too early is told
+            if frozenset(dependency_key(one.id, other.id, other.step - one.step)) in lost:
+                continue  # that the later one starts too early is told
             told.add(key)
             yield _finding(facts, plan, conflict, key)
     except TooManyAccessesError:
