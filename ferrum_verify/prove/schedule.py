@@ -250,14 +250,13 @@ def _window(
 ) -> tuple[dict[int, int], Window]:
     edges = _shortest_chains(graph, lefts, rights)
     if edges is None:
-        # Nothing but what the users wait for can keep them apart.
-        first = min(*lefts, *rights)
-        listed = needed(graph, (*lefts, *rights), "concurrent")
-        edges = {
-            each: {earlier for earlier in graph.dependencies[each] if earlier >= first}
-            for each in listed
-            if each >= first
-        }
+        # Only what waits for a user, and is waited for by one, can keep two of them apart: all
+        # else may run before them or after.
+        edges = {}
+        for each in needed(graph, (*lefts, *rights), "concurrent"):
+            waits = {earlier for earlier in graph.dependencies[each] if earlier in edges}
+            if waits or each in lefts or each in rights:
+                edges[each] = waits
     place = {each: index for index, each in enumerate(sorted(edges))}
     return place, tuple(tuple(sorted(place[each] for each in edges[node])) for node in place)
 
