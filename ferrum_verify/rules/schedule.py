@@ -270,12 +270,8 @@ LAGS = Rule(
     undecided=True,
     example=Example(
         "schedule",
-        {
-            "/steps": {},
-            "/host/10": {"synchronize": {"event": "event/key"}},
-            "/host/9/stream": "side",
-        },
-        also=("graph.race", "schedule.dependency-not-kept"),
+        {"/steps": {}, "/host/6": DELETE},
+        also=("graph.race", "schedule.dependency-not-kept", "slot.shared-while-live"),
     ),
 )
 TOO_MANY = Rule(

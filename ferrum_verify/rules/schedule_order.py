@@ -55,7 +55,7 @@ NOT_KEPT = Rule(
     "stream wait for it before the node is launched.",
     source="docs/execution-models.md, «Streams»",
     judgment="safety",
-    example=Example("schedule", {"/host/6": DELETE}),
+    example=Example("schedule", {"/host/6": DELETE}, also=("graph.race", "slot.shared-while-live")),
 )
 
 

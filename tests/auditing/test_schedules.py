@@ -34,16 +34,14 @@ def on_streams_of_their_own(nodes: list[Json]) -> Json:
 
 
 def family(name: str, layers: int) -> Json:
-    bundle: Json = models.bundle(name, layers=layers)
-    return bundle["plan"]
+    plan: Json = models.bundle(name, layers=layers)["plan"]
+    return plan
 
 
 def unsafe_slots(document: Json, schedule: Json) -> set[str]:
     report = audit(document, prove=False, schedule=schedule)
     assert "schedule.dependency-not-kept" not in {each.rule for each in report.findings}
-    return {
-        each.location for each in report.findings if each.rule == "slot.shared-while-live"
-    }
+    return {each.location for each in report.findings if each.rule == "slot.shared-while-live"}
 
 
 def places(document: Json) -> dict[tuple[str, tuple[str, ...]], str]:

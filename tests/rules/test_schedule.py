@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ferrum_verify import audit, check_counterexample
 from ferrum_verify.catalogue.samples import sample
 from tests.definition.schedules import small_plan
-
-if TYPE_CHECKING:
-    from ferrum_verify.report.model import Report
 
 Json = dict[str, Any]
 
