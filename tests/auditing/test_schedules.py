@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Json = dict[str, Any]
-Pairs = set[tuple[str, frozenset[str]]]
 
 
 def on_one_stream(nodes: list[Json]) -> Json:
