@@ -223,9 +223,9 @@ def judge(
             return subject, findings, None
         subject = derived
     if subject.kind == "schedule":
-        from ferrum_verify.rules.schedule import PLAN_MISSING  # noqa: PLC0415 - seldom needed
+        from ferrum_verify.rules.schedule import check_alone  # noqa: PLC0415 - seldom needed
 
-        return subject, [PLAN_MISSING.finding("nothing is judged of a schedule alone")], None
+        return subject, [check_alone()], None
     if subject.kind not in ("program", "catalog", "policy"):
         faults, facts = judge_memory(subject, execution, doubts, under)
         findings += faults

@@ -152,7 +152,7 @@ def _drawn(
         for lane, members in (lanes.items() or [("", rows)])
         for name, marked in (
             *([(lane, members)] if lane else []),
-            *((f"{'  ' if lane else ''}{_label(row[0])}", [row]) for row in members),
+            *((f"{'  ' if lane else ''}{label_of(row[0])}", [row]) for row in members),
         )
     ]
     names = [name for name, _ in blocks]
@@ -183,7 +183,8 @@ def _drawn(
     return lines
 
 
-def _label(node: ScheduledNode) -> str:
+def label_of(node: ScheduledNode) -> str:
+    """A node's name, shortened, with its step in parentheses where there are several."""
     name = shortened(node.id, _NAME_COLUMNS)
     return name if node.step is None else f"{name} ({node.step})"
 

@@ -24,6 +24,36 @@ STREAMS = "docs/execution-models.md, «Streams»"
 STEPS = "docs/execution-models.md, «Steps that overlap»"
 
 
+PLAN_MISSING = Rule(
+    id="schedule.plan-missing",
+    summary="A schedule is audited beside its plan.",
+    why="What has to be kept in order is said by the plan; by itself a schedule orders nodes of "
+    "which nothing is known.",
+    fix="Give it with the plan: `ferrum-verify audit PLAN --schedule FILE`.",
+    source=STREAMS,
+    severity="warning",
+    undecided=True,
+)
+
+
+def check_alone() -> Finding:
+    """What is found of a schedule that is audited without a plan."""
+    return PLAN_MISSING.finding("nothing is judged of a schedule alone")
+
+
+NOT_READ = Rule(
+    id="schedule.not-read",
+    summary="The schedule that a plan is judged under can be read.",
+    why="Without it nothing is known of the order in which nodes run.",
+    fix="Correct what the findings about the schedule name.",
+    source=STREAMS,
+    severity="warning",
+    judgment="safety",
+    undecided=True,
+    example=Example("schedule", {"/host": "compute"}, also=("wire.type",)),
+)
+
+
 def check(facts: Expected) -> Iterator[Finding]:
     """All rules of the schedule that a plan is judged under, where there is one."""
     if facts.under is None or facts.order is None:
@@ -49,27 +79,6 @@ def check(facts: Expected) -> Iterator[Finding]:
         yield from _check_horizon(facts.scheduled)
 
 
-NOT_READ = Rule(
-    id="schedule.not-read",
-    summary="The schedule that a plan is judged under can be read.",
-    why="Without it nothing is known of the order in which nodes run.",
-    fix="Correct what the findings about the schedule name.",
-    source=STREAMS,
-    severity="warning",
-    judgment="safety",
-    undecided=True,
-    example=Example("schedule", {"/host": "compute"}, also=("wire.type",)),
-)
-PLAN_MISSING = Rule(
-    id="schedule.plan-missing",
-    summary="A schedule is audited beside its plan.",
-    why="What has to be kept in order is said by the plan; by itself a schedule orders nodes of "
-    "which nothing is known.",
-    fix="Give it with the plan: `ferrum-verify audit PLAN --schedule FILE`.",
-    source=STREAMS,
-    severity="warning",
-    undecided=True,
-)
 NOT_LAUNCHED = Rule(
     id="schedule.node-not-launched",
     summary="Every node of the plan is launched.",
@@ -94,14 +103,6 @@ UNKNOWN_NODE = Rule(
     fix="Correct the name, or give the schedule that belongs to the plan.",
     source=STREAMS,
     example=Example("schedule", {"/host/+0": {"launch": "node/none", "stream": "main"}}),
-)
-UNKNOWN_RESOURCE = Rule(
-    id="schedule.unknown-resource",
-    summary="The host accesses, and a schedule gives buffers to, resources that the plan has.",
-    why="The access that was meant is not judged.",
-    fix="Correct the name, or give the schedule that belongs to the plan.",
-    source=STREAMS,
-    example=Example("schedule", {"/host/11/access": "output/none"}),
 )
 NAME_TAKEN = Rule(
     id="schedule.name-taken",
@@ -187,15 +188,6 @@ def _check_events(schedule: Schedule) -> Iterator[Finding]:
                     )
 
 
-BUFFERS_DIFFER = Rule(
-    id="schedule.buffers-differ",
-    summary="Resources that share bytes have the same number of buffers.",
-    why="The bytes that they share would be one storage for the one and several for the other.",
-    fix="Give all members of the slot, or all rows of the extent, the same number of buffers.",
-    source=STEPS,
-    judgment="safety",
-    example=Example("schedule", {"/steps/buffers": {"act/key": 2}}),
-)
 BUFFERS_OF_KEPT = Rule(
     id="schedule.buffers-of-kept",
     summary="Only resources of a step or an invocation have several buffers.",
@@ -204,6 +196,16 @@ BUFFERS_OF_KEPT = Rule(
     source=STEPS,
     judgment="safety",
     example=Example("schedule", {"/steps/buffers": {"weight/embed": 2}}),
+)
+
+
+UNKNOWN_RESOURCE = Rule(
+    id="schedule.unknown-resource",
+    summary="The host accesses, and a schedule gives buffers to, resources that the plan has.",
+    why="The access that was meant is not judged.",
+    fix="Correct the name, or give the schedule that belongs to the plan.",
+    source=STREAMS,
+    example=Example("schedule", {"/host/11/access": "output/none"}),
 )
 
 
@@ -234,6 +236,17 @@ def _check_buffers(facts: Expected, schedule: Schedule) -> Iterator[Finding]:
                 "" if row is None else facts.place_of(resource),
             )
     yield from _check_sharers(facts, buffers)
+
+
+BUFFERS_DIFFER = Rule(
+    id="schedule.buffers-differ",
+    summary="Resources that share bytes have the same number of buffers.",
+    why="The bytes that they share would be one storage for the one and several for the other.",
+    fix="Give all members of the slot, or all rows of the extent, the same number of buffers.",
+    source=STEPS,
+    judgment="safety",
+    example=Example("schedule", {"/steps/buffers": {"act/key": 2}}),
+)
 
 
 def _check_sharers(facts: Expected, buffers: dict[str, int]) -> Iterator[Finding]:

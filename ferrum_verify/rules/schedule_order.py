@@ -46,19 +46,6 @@ def in_words(text: str) -> str:
     return _AT_STEP.sub(r"`\1` of step \2", text)
 
 
-NOT_KEPT = Rule(
-    id="schedule.dependency-not-kept",
-    summary="Each dependency follows from the order of streams, events and the host.",
-    why="Under a schedule nothing waits by itself: the node may start while what it depends on "
-    "still runs, and read what is not there yet.",
-    fix="Launch both on one stream, or record an event after the dependency and let the node's "
-    "stream wait for it before the node is launched.",
-    source="docs/execution-models.md, «Streams»",
-    judgment="safety",
-    example=Example("schedule", {"/host/6": DELETE}, also=("graph.race", "slot.shared-while-live")),
-)
-
-
 def dependencies_of(plan: ScheduledPlan) -> Iterator[tuple[str, str, int, int]]:
     """Each dependency: the node, what it depends on, across how many steps, and the node's place.
 
@@ -73,6 +60,19 @@ def dependencies_of(plan: ScheduledPlan) -> Iterator[tuple[str, str, int, int]]:
     for each in () if steps is None else steps.carried:
         if each.to in known and plan.launches[each.to] and plan.launches[each.from_]:
             yield each.to, each.from_, each.distance, known[each.to]
+
+
+NOT_KEPT = Rule(
+    id="schedule.dependency-not-kept",
+    summary="Each dependency follows from the order of streams, events and the host.",
+    why="Under a schedule nothing waits by itself: the node may start while what it depends on "
+    "still runs, and read what is not there yet.",
+    fix="Launch both on one stream, or record an event after the dependency and let the node's "
+    "stream wait for it before the node is launched.",
+    source="docs/execution-models.md, «Streams»",
+    judgment="safety",
+    example=Example("schedule", {"/host/6": DELETE}, also=("graph.race", "slot.shared-while-live")),
+)
 
 
 def _check_dependencies(facts: Expected, plan: ScheduledPlan) -> Iterator[Finding]:

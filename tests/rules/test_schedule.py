@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from ferrum_verify import audit, check_counterexample
+from ferrum_verify.catalogue import catalogue
+from ferrum_verify.catalogue.examples import broken_document
 from ferrum_verify.catalogue.samples import sample
 from tests.definition.schedules import small_plan
 
@@ -262,6 +264,15 @@ def test_lives_of_nodes_that_say_nothing_are_kept_apart_from_step_to_step() -> N
     plan = PAIR | {"nodes": silent}
     assert told(plan, of(*TWO_STREAMS, in_flight=2)) == {"slot.shared-while-live"}
     assert told(plan, of(*TWO_STREAMS, in_flight=2, buffers={"act/x": 2})) == set()
+
+
+def test_who_reads_too_late_is_told_under_a_schedule_too() -> None:
+    overwritten = catalogue()["value.overwritten"].example
+    assert overwritten is not None
+    bundle = broken_document(overwritten)
+    host = [launch(each["id"], "s") for each in bundle["plan"]["payload"]["nodes"]]
+    assert told(bundle, of(*host)) == {"value.overwritten", *overwritten.also}
+    assert told(bundle, of(*host, in_flight=2)) == {"value.overwritten", *overwritten.also}
 
 
 def test_a_schedule_alone_is_undecided() -> None:

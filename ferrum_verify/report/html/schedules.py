@@ -20,6 +20,7 @@ from ferrum_verify.report.timeline import (
     access_words,
     at_step,
     counterexample_lines,
+    label_of,
     lane_of,
     starts_at,
 )
@@ -127,7 +128,7 @@ def _nodes(
             "end": node.end,
             "left": (node.id, node.step) in left,
             "right": (node.id, node.step) in right,
-            **({"lane": lane_of(node)} if laned else {}),
+            **({"lane": lane_of(node), "label": label_of(node)} if laned else {}),
         }
         for node in sorted(nodes, key=lambda node: (node.start, node.end, node.id))
     ]

@@ -117,11 +117,11 @@ class Schedule {
     this.svg.replaceChildren(patterns(this.prefix), ...parts);
   }
 
-  node({ name, lane, start, end, left, right }, y, x, time) {
+  node({ name, label, lane, start, end, left, right }, y, x, time) {
     const letter = left && right ? "A B" : left ? "A" : right ? "B" : "";
     const state = time < start ? "waiting" : time < end ? "running" : "done";
     const width = Math.max(x(end) - x(start) - 1, 2);
-    const words = lane ? shortened([letter, name].filter(Boolean).join(" "), Math.max(Math.floor(width / 8), 1)) : letter;
+    const words = lane ? shortened([letter, label].filter(Boolean).join(" "), Math.max(Math.floor(width / 8), 1)) : letter;
     return shape(
       "g",
       { class: `event ${state}`, "data-node": name, "data-state": state },
