@@ -10,72 +10,94 @@ from concurrent.futures import ProcessPoolExecutor
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.auditing.audit import audit
-from ferrum_verify.counterexamples.checking import check_counterexample
+from ferrum_verify.auditing.audit import judge
 from ferrum_verify.counterexamples.under_schedule import run_under
+from ferrum_verify.limits import Limits
+from ferrum_verify.prove.obligation import Refuted, Undecided
+from ferrum_verify.prove.prover import prove
+from ferrum_verify.prove.schedule import schedule_sources
+from ferrum_verify.reading.parse import subject_of
+from ferrum_verify.reading.schedules import read_schedule
+from ferrum_verify.report.shown import gate
 from tests.definition.schedule_runs import is_run, random_run
 from tests.definition.schedules import STEPS, Faults, draw, faults
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ferrum_verify.findings import Finding
+    from ferrum_verify.prove.prover import Verdict
 
 Json = Any
 CHUNK = 250
-_ACCESSES = ("graph.race", "value.race", "value.overwritten")
 
 
 def disagreement(plan: Json, schedule: Json, random: Random) -> str | None:
     """What the verifier says of a plan under a schedule that its runs do not, or the reverse."""
     defined = faults(plan, schedule)
-    report = audit(plan, schedule=schedule)
-    findings = report.documents[0].findings
-    if any(finding.rule == "integrity.proof-disagreement" for finding in findings):
-        return "the proofs and the concrete checks disagree"
+    under = read_schedule(schedule)
+    subject, wrong = subject_of(plan)
+    assert subject is not None
+    assert not wrong
+    subject, findings, facts = judge(subject, "concurrent", (), under)
+    assert facts is not None
+    assert facts.judged_schedule is not None
+    places = subject.places
+    sources = schedule_sources(facts.judged_schedule, nodes=places.nodes, memory=places.memory)
+    proof = prove(sources, Limits(), gate(plan, "concurrent", schedule))
+    refuted = proof.of(Refuted)
+    if proof.of(Undecided) or not all(each.counterexample for each in refuted):
+        return "a claim is open, or refuted without a counterexample that holds"
     order = [finding for finding in findings if finding.rule in _OF_ORDER]
     for finding in order:
-        if finding.counterexample is None or not check_counterexample(
-            plan, finding.counterexample, "concurrent", schedule
-        ):
-            return f"no counterexample that holds: {finding.message}"
+        if not any(_speaks_of(verdict, finding) for verdict in refuted):
+            return f"nothing is refuted, and yet: {finding.message}"
+    for verdict in refuted:
+        if not any(_speaks_of(verdict, finding) for finding in order):
+            return f"nothing is found, and yet refuted: {verdict.obligation.claim}"
     # Of steps beyond those that are gone through the verifier may know more.
-    told, early = _told(order), _told([each for each in order if _last_step(each) < STEPS])
+    told = _told(refuted)
+    early = _told([each for each in refuted if _last_step(each) < STEPS])
     for name in ("dependencies", "slots"):
         ours, theirs = getattr(early, name), getattr(defined, name)
         if not ours <= theirs <= getattr(told, name):
             return f"{name}: the verifier says {ours}, the runs say {theirs}"
-    if not _accesses_agree(told, early, defined):
+    # It tells neighbours, from which all others follow.
+    resources = {resource for _, resource in told.accesses}
+    if not early.accesses <= defined.accesses or not all(
+        resource in resources for _, resource in defined.accesses
+    ):
         return f"accesses: the verifier says {early.accesses}, the runs say {defined.accesses}"
     return _runs_differ(schedule, random)
 
 
-def _accesses_agree(told: Faults, early: Faults, defined: Faults) -> bool:
-    """Whether both find accesses that meet, of the same resources.
-
-    The verifier tells neighbours, from which all others follow, and not where it tells of a
-    dependency between the two that is not kept.
-    """
-    lost = {frozenset((a, b)) for a, b, distance in defined.dependencies if not distance}
-    resources = {resource for _, resource in told.accesses}
-    resources |= {resource for pair, resource in defined.accesses if pair in lost}
-    return early.accesses <= defined.accesses and all(
-        resource in resources for _, resource in defined.accesses
-    )
+_OF_ORDER = (
+    "schedule.dependency-not-kept",
+    "slot.shared-while-live",
+    "graph.race",
+    "value.race",
+    "value.overwritten",
+)
 
 
-_OF_ORDER = ("schedule.dependency-not-kept", "slot.shared-while-live", *_ACCESSES)
+def _speaks_of(verdict: Verdict, finding: Finding) -> bool:
+    """Whether a refuted claim and a finding are of one fault."""
+    obligation = verdict.obligation
+    said = {obligation.rule.id: obligation.names}
+    said |= {rule.id: names for rule, names in obligation.told_by}
+    return set(finding.about) <= set(said.get(finding.rule, ()))
 
 
-def _last_step(finding: Finding) -> int:
-    assert finding.counterexample is not None
-    wire = finding.counterexample.to_wire()
-    return max(int(node.get("step", 0)) for node in wire["nodes"])
+def _last_step(verdict: Verdict) -> int:
+    assert verdict.counterexample is not None
+    return max(int(node.get("step", 0)) for node in verdict.counterexample.to_wire()["nodes"])
 
 
-def _told(findings: list[Finding]) -> Faults:
+def _told(refuted: Sequence[Verdict]) -> Faults:
     told = Faults()
-    for finding in findings:
-        assert finding.counterexample is not None
-        wire = finding.counterexample.to_wire()
+    for verdict in refuted:
+        assert verdict.counterexample is not None
+        wire = verdict.counterexample.to_wire()
         match wire["kind"]:
             case "dependency":
                 distance = wire.get("step", 0) - wire.get("dependency_step", 0)

@@ -63,7 +63,10 @@ def told(plan: Json, schedule: Json) -> set[str]:
         elif finding.rule.partition(".")[2] in ("race", "dependency-not-kept", "shared-while-live"):
             raise AssertionError(finding.message)
     assert "integrity.proof-disagreement" not in {finding.rule for finding in report.findings}
-    return {finding.rule for finding in report.findings if finding.severity != "note"}
+    rules = {finding.rule for finding in report.findings if finding.severity != "note"}
+    concrete = audit(plan, prove=False, schedule=schedule).findings
+    assert rules == {finding.rule for finding in concrete if finding.severity != "note"}
+    return rules
 
 
 LOST = {"schedule.dependency-not-kept"}
