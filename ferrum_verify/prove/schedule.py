@@ -99,6 +99,7 @@ def _dependency_claims(steps: Steps) -> Claims:
 def _slot_claims(steps: Steps, storages: Sequence[Shared]) -> Claims:
     """The claims that no two lives of a slot's storages are ever live together."""
     known: dict[tuple[str, str, int], Outcome] = {}
+    refuted: set[str] = set()  # pairs of resources, of which one clash is enough to tell
     for shared in storages:
         users = {life: steps.graph.users[life] for life in shared.lives}
         members = sorted(users, key=lambda life: (users[life][0], life))
@@ -109,7 +110,8 @@ def _slot_claims(steps: Steps, storages: Sequence[Shared]) -> Claims:
                 other = open_.bit_length() - 1
                 asked |= 1 << other
                 earlier = members[other]
-                if steps.plan.is_told_by_accesses(earlier, member):
+                pair = pair_key(earlier, member)
+                if pair in refuted or steps.plan.is_told_by_accesses(earlier, member):
                     continue
                 key = _apart_in_steps(earlier, member)
                 if key not in known:
@@ -118,6 +120,8 @@ def _slot_claims(steps: Steps, storages: Sequence[Shared]) -> Claims:
                     break
                 if isinstance(known[key], Proved):
                     dead |= 1 << other | before[other]
+                else:
+                    refuted.add(pair)
             before.append(dead)
 
 

@@ -71,11 +71,18 @@ class Expected:
     @cached_property
     def scheduled(self) -> ScheduledPlan | None:
         """The plan under the schedule; None without one, or with more nodes than are ordered."""
-        from ferrum_verify.plan.scheduled import ScheduledPlan  # noqa: PLC0415 - seldom needed
+        # Seldom asked for, and no audit without it need load it.
+        from ferrum_verify.documents.schedule import HostAccess, Launch  # noqa: PLC0415
+        from ferrum_verify.plan.scheduled import ScheduledPlan  # noqa: PLC0415
 
         schedule = None if self.under is None else self.under.schedule
         order, header = self.order, self.subject.header
-        if schedule is None or order is None or len(schedule.host) > 4 * MAXIMUM_NODES:
+        if schedule is None or order is None:
+            return None
+        if (
+            sum(1 for each in schedule.host if isinstance(each, Launch | HostAccess))
+            > MAXIMUM_NODES
+        ):
             return None
         tokens = 1 if header is None else header.maximum_scheduled_tokens
         return ScheduledPlan(schedule, order.nodes, self.memory, tokens)

@@ -71,7 +71,8 @@ def check(facts: Expected) -> Iterator[Finding]:
     yield from _check_buffers(facts, schedule)
     if facts.scheduled is None:
         yield TOO_MANY.finding(
-            f"the schedule's host list has {len(schedule.host):,} actions, too many to be unrolled"
+            f"the schedule has {len(schedule.host):,} actions of the host's, whose nodes are too "
+            "many to be ordered"
         )
     elif not any(finding.rule in _NO_ORDER for finding in names):
         facts.judged_schedule = facts.scheduled

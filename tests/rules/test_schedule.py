@@ -310,3 +310,15 @@ def test_steps_of_too_many_nodes_stay_open(monkeypatch: pytest.MonkeyPatch) -> N
     assert told(PAIR, schedule) == set()
     monkeypatch.setattr("ferrum_verify.plan.unrolling.MAXIMUM_NODES", 6)
     assert told(PAIR, schedule) == {"schedule.too-many-nodes"}
+    monkeypatch.setattr("ferrum_verify.rules.expected.MAXIMUM_NODES", 1)
+    assert told(PAIR, of(*TWO_STREAMS)) == {"schedule.too-many-nodes"}
+
+
+def test_a_problem_is_judged_under_a_schedule_as_its_plan() -> None:
+    problem = sample("problem")
+    one = of(*(launch(each["id"], "s") for each in problem["nodes"]))
+    assert told(problem, one) == set()
+    apart = of(*(launch(each["id"], each["id"]) for each in problem["nodes"]))
+    assert "schedule.dependency-not-kept" in {
+        each.rule for each in audit(problem, schedule=apart).findings
+    }
