@@ -24,7 +24,8 @@ def sample(name: str) -> Any:
     its ``program``, ``catalog`` and ``policy``, which are also samples of their own. Its
     sequences can be checkpointed; ``workspaces`` is the same bundle with two persistent
     workspaces, of the plan and of a sequence, so that they cannot. ``bundle-8.1`` is ``bundle`` in
-    that schema, with room for checkpoints and weights that are packed on loading.
+    that schema, with room for checkpoints and weights that are packed on loading. ``schedule``
+    runs the fragment on two streams.
     """
     match name:
         case "memory-plan":

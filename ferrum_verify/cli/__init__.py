@@ -41,6 +41,7 @@ _COMMANDS = {
     "prove": ("prove", "Run the universal theorems."),
     "review": ("review", "Review what a branch changes."),
     "rules": ("catalogue", "List what is checked."),
+    "schedule": ("schedules", "Write a schedule for a plan: streams and the events they need."),
     "schema": ("schemas", "Print the JSON Schema of a document."),
     "slots": ("slots", "Show how few bytes the Step slots could take."),
 }

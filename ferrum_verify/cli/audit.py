@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from ferrum_verify.auditing.audit import audit_document
+from ferrum_verify.auditing.audit import audit_document, schedule_of, whole_report
 from ferrum_verify.cli import INTERRUPTED
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
 from ferrum_verify.cli.proof_limits import (
@@ -32,7 +32,6 @@ from ferrum_verify.limits import Proving
 from ferrum_verify.reading.joining import completed, is_source, read_parts
 from ferrum_verify.reading.load import read_documents
 from ferrum_verify.report.formats import FORMATS, render
-from ferrum_verify.report.model import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from ferrum_verify.integrations.baseline import Baseline
     from ferrum_verify.reading.joining import Part
     from ferrum_verify.reading.load import LoadedDocument
+    from ferrum_verify.reading.schedules import LoadedSchedule
     from ferrum_verify.report.model import DocumentReport
 
 _KEPT_SUBJECTS = 100
@@ -66,6 +66,12 @@ _KEPT_SUBJECTS = 100
     default="all",
     show_default=True,
     help="Judge safety alone, whoever planned the slots, or conformance to the engine alone.",
+)
+@click.option(
+    "--schedule",
+    metavar="FILE",
+    type=click.Path(),
+    help="Judge order by the streams, events and steps of FILE instead of an execution model.",
 )
 @click.option(
     "--prove/--no-prove",
@@ -105,6 +111,7 @@ def audit(
     beside: tuple[str, ...],
     execution: Execution,
     judge: Judge,
+    schedule: str | None,
     prove: bool,
     format_name: str,
     memory: bool,
@@ -120,6 +127,11 @@ def audit(
     _check_that_proofs_run(prove, {"--smt2": smt2 is not None, "--second-opinion": second_opinion})
     if judge != "all" and (baseline is not None or write_baseline is not None):
         raise click.UsageError("A baseline knows all findings, so it goes with --judge all only.")
+    by_model = click.get_current_context().get_parameter_source("execution")
+    if schedule is not None and by_model is click.core.ParameterSource.COMMANDLINE:
+        raise click.UsageError("--schedule takes the place of --execution: give one of the two.")
+    if schedule is not None and memory:
+        raise click.UsageError("--memory goes with --execution, not with --schedule.")
     if output is not None and output == write_baseline:
         raise click.UsageError("The report and the baseline cannot be written to the same file.")
     proving = Proving(
@@ -128,6 +140,7 @@ def audit(
         second_opinion=second_opinion,
     )
     sources, alone = _sources(beside), list[str]()
+    under = None if schedule is None else schedule_of(schedule)
     done: list[DocumentReport] = []
     interrupted = False
     try:
@@ -138,6 +151,7 @@ def audit(
                 execution,
                 judge,
                 memory=memory,
+                under=under,
                 proving=proving if prove else None,
                 advance=advance,
             ):
@@ -148,7 +162,7 @@ def audit(
                     break
     except KeyboardInterrupt:
         interrupted = True
-    whole = Report(execution=execution, judge=judge, documents=tuple(done))
+    whole = whole_report(done, execution, under, judge)
     settled = settle(whole, baseline, None if interrupted else write_baseline, proved=prove)
     if done or not interrupted:
         emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
@@ -175,6 +189,7 @@ def _reports(
     judge: Judge,
     *,
     memory: bool,
+    under: LoadedSchedule | None,
     proving: Proving | None,
     advance: Callable[[], None],
 ) -> Iterator[DocumentReport]:
@@ -189,6 +204,7 @@ def _reports(
                 second_opinion=proving is not None and proving.second_opinion,
                 asked_for=judge,
                 memory=memory,
+                under=under,
             )
         except OSError as error:
             raise click.UsageError(

@@ -29,6 +29,7 @@ Family = Literal[
     "checkpoint",
     "contract",
     "integrity",
+    "schedule",
 ]
 Judgment = Literal["conformance", "safety"]
 Severity = Literal["error", "warning", "note"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import networkx as nx
 
-    from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.counterexamples import Runs
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.findings import Finding, Judge
     from ferrum_verify.reading.document import Kind, Subject
@@ -181,13 +181,13 @@ class DocumentReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The report of one run over one or more documents, under one execution model.
+    """The report of one run over one or more documents, under one model or schedule.
 
     ``judge`` says what was asked for; of anything but ``all``, the rest was not judged, and the
     verdicts do not speak of it.
     """
 
-    execution: Execution
+    execution: Runs
     documents: tuple[DocumentReport, ...]
     judge: Judge = "all"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, get_args
 
-from ferrum_verify.counterexamples import SIDES, Execution
+from ferrum_verify.counterexamples import SIDES, Runs
 from ferrum_verify.counterexamples.parties import PartyKind
 from ferrum_verify.findings import Family, Judgment, Severity
 from ferrum_verify.reading.document import Kind
@@ -45,8 +45,9 @@ def _pool_cost() -> dict[str, Any]:
 
 def _counterexample() -> dict[str, Any]:
     shape = _shape()
-    run = _list(_object({"id": _TEXT, "start": _COUNT, "end": _COUNT}))
-    use = _object({"resource": _TEXT, "node": _TEXT})
+    step = {"step": _COUNT}
+    run = _list(_object({"id": _TEXT, "start": _COUNT, "end": _COUNT}, {"stream": _TEXT, **step}))
+    use = _object({"resource": _TEXT, "node": _TEXT}, step)
     extent = _object({"resource": _TEXT, "start": _COUNT, "end": _COUNT}, {"value": _TEXT})
     counts = _object({"minimum_tokens": _COUNT, "alignment": _COUNT})
     party = _object(
@@ -75,11 +76,20 @@ def _counterexample() -> dict[str, Any]:
                     "nodes": run,
                     "resource": _TEXT,
                     "bytes": _object({"start": _COUNT, "end": _COUNT}),
-                    "writer": _object({"node": _TEXT}),
-                    "other": _object({"node": _TEXT, "mode": _one_of("read", "write")}),
+                    "writer": _object({"node": _TEXT}, step),
+                    "other": _object({"node": _TEXT, "mode": _one_of("read", "write")}, step),
                     "at": _COUNT,
                 },
                 {"value": _TEXT},
+            ),
+            _object(
+                {
+                    "kind": {"const": "dependency"},
+                    "nodes": run,
+                    "node": _TEXT,
+                    "dependency": _TEXT,
+                },
+                step | {"dependency_step": _COUNT},
             ),
             _object(
                 {
@@ -155,7 +165,7 @@ def report_schema() -> dict[str, Any]:
         {
             "schema": {"const": REPORT_SCHEMA},
             "tool": _object({"name": {"const": "ferrum-verify"}, "version": _TEXT}),
-            "execution": _one_of(*get_args(Execution)),
+            "execution": _one_of(*get_args(Runs)),
             "documents": _list({"$ref": "#/$defs/document"}),
             "summary": _object(dict.fromkeys(VERDICTS, _COUNT)),
         },

@@ -209,7 +209,7 @@ def _check_order(
     location: str,
 ) -> Iterator[Finding]:
     """Whether members of a slot are live together, however the slots came to be."""
-    if facts.order is None:
+    if facts.order is None or facts.under is not None:
         return
     name = f"pool `{short_pool(pool.pool_id)}`"
     repeated = in_several(pool)

@@ -33,6 +33,8 @@ WITHOUT_EXAMPLE: dict[str, str] = {
     "value.output-not-kept": "tests/auditing/test_cases.py",
     "graph.accesses-undecided": "tests/rules/test_accesses.py",
     "liveness.too-many-references": "tests/rules/test_limits.py",
+    "schedule.plan-missing": "tests/rules/test_schedule.py",
+    "schedule.too-many-nodes": "tests/rules/test_schedule.py",
     "integrity.keys-sorted": "tests/rules/test_integrity.py",
     "binding.arena": "tests/prove/test_claims.py",
     "binding.arena-overflow": "tests/derive/test_bindings.py",
