@@ -146,6 +146,15 @@ class ScheduledPlan:
                     continue
                 yield from self._turns(index, place, used, counts.pop())
 
+    @cached_property
+    def handed_in(self) -> frozenset[str]:
+        """The resources that the host itself writes to."""
+        return frozenset(each.access for each in self.host_accesses.values() if each.mode != "read")
+
+    def members_of(self, shared: Shared) -> list[str]:
+        """The resources that have lives in the bytes."""
+        return list(dict.fromkeys(life.partition("@")[0] for life in shared.lives))
+
     def _turns(self, pool: int, place: int, members: list[str], buffers: int) -> Iterator[Shared]:
         for buffer in range(min(buffers, self.run.steps)):
             lives = tuple(

@@ -28,6 +28,7 @@ from ferrum_verify.prove.lifetimes import input_claims, inputs_of
 from ferrum_verify.prove.liveness import peak_claims, reuse_claims
 from ferrum_verify.prove.reusable import budget_claims, lane_claims
 from ferrum_verify.prove.schedule import schedule_sources
+from ferrum_verify.prove.schedule_inputs import scheduled_input_claims
 from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
 from ferrum_verify.prove.slots import retained_claims, slot_claims, strangers_of
 from ferrum_verify.prove.spans import span_claims
@@ -100,6 +101,9 @@ def claims_of(plan: Plan) -> Iterator[Claims]:
     if plan.scheduled is not None:
         places = plan.subject.places
         yield from schedule_sources(plan.scheduled, nodes=places.nodes, memory=places.memory)
+        yield scheduled_input_claims(
+            plan.scheduled, inputs_of(plan.subject), nodes=places.nodes, memory=places.memory
+        )
     yield from slot_sources(plan)
     yield from _access_sources(plan)
     yield from _liveness_sources(plan)

@@ -224,7 +224,7 @@ def _access_claims(steps: Steps) -> Claims:
                     f"{verbs[conflict.then.mode]} the same bytes of `{resource}`, and may meet "
                     "there"
                 ),
-                witness=lambda _, found=conflict: _met(steps, found, context),  # type: ignore[misc]
+                witness=lambda _, found=conflict: met(steps, found, context),  # type: ignore[misc]
                 told_by=((NOT_KEPT, dependency_key(first.id, then.id, key[3])),),
             )
     except TooManyAccessesError:
@@ -371,7 +371,8 @@ def _too_early(steps: Steps, first: int, then: int) -> DependencyCounterexample 
     )
 
 
-def _met(steps: Steps, conflict: Conflict, context: AccessPlan) -> AccessCounterexample | None:
+def met(steps: Steps, conflict: Conflict, context: AccessPlan) -> AccessCounterexample | None:
+    """The run of the plan's nodes in which the two meet."""
     found = meeting(conflict, context)
     if found is None:
         return None

@@ -10,6 +10,8 @@ from ferrum_verify import audit, check_counterexample
 from ferrum_verify.catalogue import catalogue
 from ferrum_verify.catalogue.examples import broken_document
 from ferrum_verify.catalogue.samples import sample
+from tests.definition.drafts import handed_in_late
+from tests.definition.planning import settle
 from tests.definition.schedules import small_plan
 
 Json = dict[str, Any]
@@ -322,3 +324,48 @@ def test_a_problem_is_judged_under_a_schedule_as_its_plan() -> None:
     assert "schedule.dependency-not-kept" in {
         each.rule for each in audit(problem, schedule=apart).findings
     }
+
+
+def nodes_in_order(plan: Json) -> list[Json]:
+    return [launch(each["id"], "s") for each in plan["plan"]["payload"]["nodes"]]
+
+
+def handed(after: int) -> tuple[Json, Json]:
+    """A plan that is handed a value in bytes its first nodes use, by the host after so many."""
+    plan = handed_in_late()
+    settle(plan)
+    nodes = nodes_in_order(plan)
+    between = [synchronize(stream="s"), access("r/late", "write", "host/hands-in")]
+    return plan, of(*nodes[:after], *between, *nodes[after:])
+
+
+def test_an_input_is_lost_unless_the_host_hands_it_in_later() -> None:
+    plan, in_time = handed(after=2)
+    lost = {"value.input-lost"}
+    safety = {
+        finding.rule
+        for finding in audit(plan, schedule=in_time, judge="safety").findings
+        if finding.severity == "error"
+    }
+    assert safety == set()
+    for steps in ({}, {"in_flight": 2}):
+        schedule = of(*nodes_in_order(plan), **steps)
+        assert told(plan, schedule) & {*lost, "slot.shared-while-live"} == lost
+        found = next(f for f in audit(plan, schedule=schedule).findings if f.rule in lost)
+        assert found.counterexample is not None
+    # What the host puts back in between is not lost.
+    wire = found.counterexample.to_wire()
+    first, second, last = ({**each, "step": 0} for each in wire["nodes"])
+    hands_in = {"id": "host/hands-in", "start": 2, "end": 3}
+    wire["nodes"] = [first, second, hands_in, last | {"start": 3, "end": 4}]
+    for resource, is_lost in (("r/late", False), ("r/third", True)):
+        host = [
+            each | ({"access": resource} if "access" in each else {}) for each in in_time["host"]
+        ]
+        assert check_counterexample(plan, wire, schedule=of(*host)) == is_lost
+
+
+def test_an_input_that_is_handed_in_too_early_is_live_beside_another() -> None:
+    plan, schedule = handed(after=1)
+    assert "slot.shared-while-live" in told(plan, schedule)
+    assert "value.input-lost" not in told(plan, schedule)
