@@ -27,6 +27,7 @@ from ferrum_verify.prove.prover import Proof, Verdict, prove
 from ferrum_verify.prove.slots import outlives_none
 from ferrum_verify.prove.theorem import Decision
 from ferrum_verify.reading.parse import subject_of
+from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
 from ferrum_verify.rules.capacity import EXCEEDS
 from ferrum_verify.rules.liveness import PEAK, ROWS_OVERLAP
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
@@ -93,6 +94,12 @@ def test_a_counterexample_goes_to_the_finding_of_the_same_rule_and_names() -> No
     assert result == (*findings[:2], replace(findings[2], counterexample=SHOWN))
 
 
+def test_of_findings_about_the_same_names_the_first_gets_it() -> None:
+    first, second = concrete(location=f"{AT}/0"), concrete(location=f"{AT}/1")
+    result = merged([first, second], verdict(Refuted(), found=SHOWN))
+    assert result == (replace(first, counterexample=SHOWN), second)
+
+
 def test_a_finding_keeps_the_counterexample_that_it_has() -> None:
     own = concrete(counterexample=OTHER)
     assert merged([own], verdict(Refuted(), found=SHOWN)) == (own,)
@@ -107,6 +114,13 @@ def test_a_finding_without_names_is_found_by_its_place() -> None:
     assert len(merged([elsewhere], claim)) == 2
     at_once = verdict(Refuted(), location=f"{AT}/usable", **fields)
     assert len(merged([here], at_once)) == 1
+
+
+def test_a_claim_of_many_names_joins_no_finding_that_is_about_others_too() -> None:
+    claim = verdict(Refuted(), PEAK, names=tuple("abcde"), found=SHOWN)
+    others, some = concrete(PEAK, ("a", "z")), concrete(PEAK, ("a", "e"))
+    assert merged([others, some], claim) == (others, replace(some, counterexample=SHOWN))
+    assert len(merged([others], claim)) == 2
 
 
 def test_a_refuted_claim_beside_errors_of_other_rules_is_a_finding_of_its_own() -> None:
@@ -140,7 +154,7 @@ def test_a_refuted_claim_of_a_clean_plan_contradicts_the_checks(judged: bool) ->
 
 def test_a_refuted_pair_of_a_judged_plan_contradicts_the_checks_of_pairs() -> None:
     errors = [concrete(EXCEEDS, ())]
-    for rule in (SHARED_WHILE_LIVE, ROWS_OVERLAP):
+    for rule in (SHARED_WHILE_LIVE, ROWS_OVERLAP, OVERWRITTEN, RACE, RESOURCE_RACE):
         claim = verdict(Refuted(), rule)
         assert rules_of(merged(errors, claim, judged=True)) == [EXCEEDS.id, DISAGREEMENT]
         # Where not every pair was judged, the concrete path may have missed this one.

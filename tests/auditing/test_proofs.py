@@ -13,6 +13,9 @@ from ferrum_verify.auditing.audit import judge
 from ferrum_verify.auditing.proofs import prove_subject
 from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.derive import spans
+from ferrum_verify.documents.checkpoint import TokenSpan
 from ferrum_verify.limits import Proving as ProvingRecord
 from ferrum_verify.prove import prover, second_opinion
 from ferrum_verify.prove.obligation import Proved, Refuted, Vacuous
@@ -94,6 +97,17 @@ def test_a_note_about_nothing_leaves_the_verdict(monkeypatch: pytest.MonkeyPatch
     assert set(_proved_anew(sample("fragment"), empty, monkeypatch)) == {"integrity.proof-vacuous"}
     note = VACUOUS.finding("nothing", "")
     assert verdict_of([note], Obligations(vacuous=1)) == "verified"
+
+
+def test_a_merge_that_is_wrong_is_shown_by_counts_of_tokens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The independent check is handed the merge that was derived, which no document states."""
+    wrong = TokenSpan(minimum_tokens=1, alignment=2)
+    monkeypatch.setattr(spans, "merge_spans", lambda _: wrong)
+    told = audit(sample("bundle")).findings
+    assert {finding.rule for finding in told} == {"integrity.proof-disagreement"}
+    assert all(isinstance(finding.counterexample, SpanCounterexample) for finding in told)
 
 
 def _proved_anew(fragment: Any, change: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:

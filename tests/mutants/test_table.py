@@ -37,6 +37,7 @@ ENCODINGS = {
         "slots",
         "solving",
         "spans",
+        "windows",
     )
 }
 """Whatever encodes, asks or decides."""

@@ -233,6 +233,17 @@ def test_what_lies_across_a_member_of_several_users_takes_a_lemma(name: str) -> 
         assert len(lemmas) == (wanted if execution == "fenced" else 0)
 
 
+def test_a_claim_for_each_state_that_grows() -> None:
+    document = sample("bundle")
+    asked = [
+        v.obligation.formula.encode.__name__
+        for v in proof_of(document, "fenced").claims
+        if v.obligation.rule.id == "value.state-row-too-small"
+    ]
+    growing = [s for s in document["program"]["states"] if "token_scaled" in s["capacity_demand"]]
+    assert asked == ["row_holds"] * len(growing) != []
+
+
 def test_no_claim_is_asked_twice() -> None:
     for name in ("fragment", "bundle"):
         said = Counter(v.obligation.claim for v in proof_of(DOCUMENTS[name](), "fenced").claims)

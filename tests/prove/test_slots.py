@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ferrum_verify.catalogue.edits import apply_edits
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.documents.memory_plan import StepSlot
@@ -22,6 +24,7 @@ from ferrum_verify.prove.slots import slot_claims
 from ferrum_verify.prove.windows import PlanGraph
 from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
+from ferrum_verify.rules.slot_members import REPEATED
 from tests.vectors import cases, fragment_of, scale
 
 if TYPE_CHECKING:
@@ -154,3 +157,43 @@ def test_an_interruption_keeps_what_was_done() -> None:
     proof = prove(slot_sources(plan), Limits(), lambda _: True, stop)
     assert proof.interrupted
     assert len(proof.verdicts) == 1
+
+
+def asked_of(edits: dict[str, Any]) -> set[tuple[str, tuple[str, ...]]]:
+    """Rule and names of each claim about the Step slots of the sample with some edits."""
+    fragment = sample("fragment")
+    apply_edits(fragment, edits)
+    subject, _ = subject_of(fragment)
+    assert subject is not None
+    plan = plan_of(subject, "fenced", ordered=True)
+    assert plan is not None
+    claims = prove(slot_sources(plan), Limits(), lambda _: True).claims
+    return {(each.obligation.rule.id, each.obligation.names) for each in claims}
+
+
+SLOTS = "/memory/dynamic_pools/0/step_resource_slots"
+
+
+def test_members_whose_bytes_are_not_the_slots_are_not_claimed_to_be_apart() -> None:
+    """Their rule tells of them: of another lifetime, of another pool, of no pool at all."""
+    sound = asked_of({})
+    assert sound == {
+        (SHARED_WHILE_LIVE.id, ("act/embedded", "act/attention")),
+        (SHARED_WHILE_LIVE.id, ("act/key", "act/output")),
+    }
+    for stranger in ("scratch/head", "state/cache", "weight/head"):
+        assert asked_of({f"{SLOTS}/0/resource_ids/-": stranger}) == sound
+    lent = "/memory/dynamic_descriptors/10/lifetime"
+    pools = "/memory/dynamic_pools"
+    assert asked_of({f"{SLOTS}/0/resource_ids/-": "scratch/attention", lent: "step"}) == sound
+    moved = {lent: "step", f"{pools}/0/resource_ids/-": "scratch/attention"}
+    own = asked_of({f"{SLOTS}/0/resource_ids/-": "scratch/attention", **moved})
+    assert own > sound
+
+
+def test_what_clashes_with_a_member_of_several_slots_clashes_for_that_reason() -> None:
+    asked = asked_of({f"{SLOTS}/0/resource_ids/-": "act/query"})
+    told = {names: rule for rule, names in asked}
+    assert told["act/key", "act/output"] == SHARED_WHILE_LIVE.id
+    assert {rule for names, rule in told.items() if "act/query" in names} == {REPEATED.id}
+    assert told["act/embedded", "act/attention"] == SHARED_WHILE_LIVE.id

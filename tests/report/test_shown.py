@@ -34,6 +34,7 @@ CONCRETE = {
     "contract.suffix-narrowed",
     "contract.workspace-exceeds-policy",
     "contract.workspace-formula",
+    "value.grows-into",
     "value.overlap",
     "contract.workspace-size",
     "value.row-too-small",
