@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ferrum_verify.prove.prover import Proof, Verdict
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.reading.schedules import LoadedSchedule
+    from ferrum_verify.report.shown import Gate
 
 ORDER_RULES = frozenset(
     rule.id for rule in (SHARED_WHILE_LIVE, ROWS_OVERLAP, OVERWRITTEN, RACE, RESOURCE_RACE)
@@ -85,12 +87,15 @@ def prove_subject(
     if plan is None:
         return None
 
-    schedule = under and under.value
+    # Each gate takes its document apart once, for all counterexamples.
+    of_document = gate(document, execution, under and under.value)
+
+    @cache
+    def of_checkpoint() -> Gate:
+        return gate(_with_checkpoint(subject, document), execution)
 
     def accepts(found: Counterexample) -> bool:
-        spans = isinstance(found, SpanCounterexample)
-        shown_in = _with_checkpoint(subject, document) if spans else document
-        return gate(shown_in, execution, schedule)(found)
+        return (of_checkpoint() if isinstance(found, SpanCounterexample) else of_document)(found)
 
     proof = prove(claims_of(plan), proving.limits, accepts, observe)
     if proving.smt2 is not None:

@@ -168,6 +168,12 @@ def test_every_refuted_claim_is_merged_and_not_the_first_alone() -> None:
     assert [each.counterexample for each in result] == [SHOWN, SHOWN]
 
 
+def test_refuted_claims_of_one_fault_are_one_finding() -> None:
+    claims = [verdict(Refuted(), PEAK, names=("pool",), found=SHOWN) for _ in range(2)]
+    result = merged([concrete(EXCEEDS, (), "/memory")], *claims)
+    assert rules_of(result) == [EXCEEDS.id, PEAK.id]
+
+
 def test_a_proved_pair_that_a_check_refutes_is_a_contradiction() -> None:
     proved = verdict(Proved())
     assert rules_of(merged([concrete()], proved)) == [SHARED_WHILE_LIVE.id, DISAGREEMENT]

@@ -13,7 +13,7 @@ from ferrum_verify.auditing.audit import judge
 from ferrum_verify.auditing.proofs import prove_subject
 from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
-from ferrum_verify.counterexamples import SpanCounterexample
+from ferrum_verify.counterexamples import SpanCounterexample, checking
 from ferrum_verify.derive import spans
 from ferrum_verify.documents.checkpoint import TokenSpan
 from ferrum_verify.limits import Proving as ProvingRecord
@@ -108,6 +108,24 @@ def test_a_merge_that_is_wrong_is_shown_by_counts_of_tokens(
     told = audit(sample("bundle")).findings
     assert {finding.rule for finding in told} == {"integrity.proof-disagreement"}
     assert all(isinstance(finding.counterexample, SpanCounterexample) for finding in told)
+
+
+def test_a_document_is_taken_apart_once_for_all_of_the_solvers_counterexamples(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken: list[object] = []
+    real = checking.parts_of
+
+    def parts_of(document: Any) -> Any:
+        taken.append(document)
+        return real(document)
+
+    monkeypatch.setattr(checking, "parts_of", parts_of)
+    pools = "/memory/dynamic_pools"
+    peaks = {f"{pools}/{index}/minimum_invocation_peak_bytes": 1 for index in (3, 6)}
+    report = audit_with(edited({**SHARED, **peaks}), ProvingRecord())
+    assert report.obligations.refuted >= 3
+    assert len(taken) == 1
 
 
 def _proved_anew(fragment: Any, change: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:

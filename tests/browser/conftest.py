@@ -61,7 +61,7 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
-        page.set_default_timeout(5000)
+        page.set_default_timeout(60_000)  # a busy machine is no fault
         page.goto(path.as_uri())
         # The first drawing waits for the next frame.
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")

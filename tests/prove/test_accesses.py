@@ -14,23 +14,31 @@ from ferrum_verify.counterexamples import AccessCounterexample
 from ferrum_verify.counterexamples.checking import check_counterexample
 from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.limits import Limits
-from ferrum_verify.plan.accesses import accesses_of, conflicts_of, ended_before
+from ferrum_verify.plan.accesses import accesses_of, conflicts_of, declared_bytes, ended_before
 from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.plan.sharing import EXECUTIONS
 from ferrum_verify.prove.accesses import access_claims
+from ferrum_verify.prove.claims import claims_of, plan_of
 from ferrum_verify.prove.obligation import Proved, Refuted, Undecided
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.prove.windows import PlanGraph, ends_before_fence
+from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
+from ferrum_verify.rules.data_flow import READ_BEFORE_WRITE
 from ferrum_verify.rules.proof import DISAGREEMENT
-from tests.definition.drafts import fork, nodes_of
+from tests.definition.drafts import TOKENS, chain, fork, nodes_of, plan, states_in_a_row
+from tests.definition.plan_nodes import UNIT, place_of
 from tests.definition.planning import settle
 from tests.definition.sweep import mutants
 from tests.plan.test_accesses import fragments
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.prove.obligation import Obligation
     from ferrum_verify.prove.prover import Proof
+    from tests.definition.sizes import Json
 
 
 def prove_accesses(raw: list[dict[str, Any]], execution: Execution) -> Proof:
@@ -134,3 +142,72 @@ def test_an_input_that_a_node_changes_in_place_is_raced_for() -> None:
     nodes_of(document)[0]["values"][0]["access"] = "read_write"
     findings = audit(settle(document), execution="concurrent", prove=False).findings
     assert any(each.rule == RACE.id and "r/in" in each.about for each in findings)
+
+
+def obligations(document: Json) -> dict[tuple[str, ...], Obligation]:
+    """The claims about the accesses of a full plan, by the names that they speak of."""
+    subject, _ = subject_of(settle(document))
+    assert subject is not None
+    assert subject.plan_nodes is not None
+    nodes, declared = subject.plan_nodes, declared_bytes(subject.program)
+    claims = access_claims(nodes, TOKENS, declared, PlanGraph(nodes), "concurrent", at="/nodes")
+    return {each.names: each for each in claims}
+
+
+def test_a_race_for_a_state_is_one_for_its_resource() -> None:
+    found = obligations(states_in_a_row(TOKENS))
+    assert found["a", "c", "r/state"].rule is RESOURCE_RACE
+    assert found["a", "b", "r/first"].rule is RACE
+
+
+def test_a_reader_that_waits_for_no_writer_is_told_of_as_that() -> None:
+    found = obligations(chain())["a", "b", "r/first"]
+    assert found.told_by == ((READ_BEFORE_WRITE, ("a", "b", "a", "first")),)
+
+
+def test_a_value_that_is_overwritten_is_named_and_who_wrote_it_is_shown() -> None:
+    document = plan(
+        ("a", [], ["in"], "first"),
+        ("x", [], ["in"], "aside"),
+        ("b", [], ["first"], "second"),
+        ("c", [], ["second"], "again"),
+        ("d", ["c"], ["first"], "third"),
+    )
+    for each in nodes_of(document):
+        for binding in each["values"]:
+            if binding["value_id"] == "again":
+                place_of(binding)["resource_id"] = "r/first"
+    found = obligations(document)
+    names = ("b", "c", "r/first", "first")
+    assert found[names].rule is OVERWRITTEN
+    assert found[names].told_by == ()
+    too_early = found["d", "c", "r/first", "first"]
+    for claim, listed, other in ((found[names], "abc", "b"), (too_early, "acd", "d")):
+        shown = claim.witness(())
+        assert shown is not None
+        assert check_counterexample(document, shown, "concurrent")
+        wire = shown.to_wire()
+        assert sorted(each["id"] for each in wire["nodes"]) == list(listed)
+        assert wire["writer"] == {"node": "c"}
+        assert wire["other"] == {"node": other, "mode": "read"}
+
+
+def beside() -> Json:
+    """Two values in one row, of which the first grows into the second."""
+    document = fork()
+    for each in nodes_of(document):
+        for binding in each["values"]:
+            if binding["value_id"] == "right":
+                place_of(binding).update({"resource_id": "r/left", "offset_bytes": UNIT})
+    return document
+
+
+@pytest.mark.parametrize("make", [beside, lambda: states_in_a_row(1)], ids=["values", "states"])
+def test_accesses_are_claimed_of_the_largest_step_and_state(make: Callable[[], Json]) -> None:
+    subject, _ = subject_of(settle(make()))
+    assert subject is not None
+    claims = plan_of(subject, "in-order", ordered=True)
+    assert claims is not None
+    proof = prove(claims_of(claims), Limits(), lambda _: True)
+    lost = [each.obligation for each in proof.of(Refuted)]
+    assert OVERWRITTEN in [each.rule for each in lost]

@@ -135,14 +135,3 @@ def test_nothing_is_claimed_of_a_value_in_the_midst_of_another() -> None:
     claims = [each.obligation.claim for each in proof_about(document).claims]
     assert claims
     assert not any("`second`" in claim for claim in claims)
-
-
-def test_nothing_is_claimed_of_a_state_in_several_parts() -> None:
-    """How its tokens are spread over them is not said."""
-    document = settle(states_in_a_row(TOKENS))
-    assert "r/state" in claimed(document)
-    for each in nodes_of(document):
-        parts = each["values"][-1]["storage"]["components"]
-        parts.append({**parts[0], "component_id": "more", "offset_bytes": 8})
-    stamp(document)
-    assert "r/state" not in claimed(document)
