@@ -10,6 +10,8 @@ from typing import Any
 
 import models
 from ferrum_verify import derive_memory_plan
+from ferrum_verify.documents.fragment_node import FragmentNode
+from ferrum_verify.plan.streams import schedule_on
 
 FIXTURES = Path(__file__).parent.parent / "tests" / "fixtures"
 
@@ -26,6 +28,24 @@ def fragment_64() -> dict[str, Any]:
     """The 64-layer plan with its nodes."""
     case = decoder_64()
     return {"nodes": case["problem"]["nodes"], "memory": case["expect"]["memory"]}
+
+
+def staged_schedule(steps: int | None = None) -> dict[str, Any]:
+    """The 64-layer plan in four stages, each a quarter of its nodes on a stream of its own.
+
+    With ``steps`` so many are in flight, and what a step writes has as many buffers.
+    """
+    fragment = fragment_64()
+    nodes = [FragmentNode.model_validate(node) for node in fragment["nodes"]]
+    streams = [f"stage/{index * 4 // len(nodes)}" for index in range(len(nodes))]
+    document = schedule_on(nodes, streams, steps)
+    if steps is not None:
+        document["steps"]["buffers"] = {
+            row["base_resource_id"]: steps
+            for row in fragment["memory"]["dynamic_descriptors"]
+            if row["lifetime"] in ("step", "invocation")
+        }
+    return document
 
 
 @cache

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.concrete import largest_plan_code
 from benchmarks.figure import Figure, Group
-from benchmarks.measure import exponent, in_fresh_process, seconds
-from benchmarks.plans import decoder_fragment, fragment_64
+from benchmarks.measure import exponent, in_fresh_process, ratio, seconds
+from benchmarks.plans import decoder_fragment, fragment_64, staged_schedule
 from ferrum_verify import audit
 
 if TYPE_CHECKING:
@@ -53,6 +53,25 @@ def growth() -> Iterator[Figure]:
         )
 
 
+def schedules() -> Iterator[Figure]:
+    """The 64-layer plan on four streams, in units of its audit under ``concurrent``."""
+    fragment = fragment_64()
+
+    def concurrent() -> object:
+        return audit(fragment, execution="concurrent")
+
+    for name, steps, limit in (("four streams", None, 6), ("three steps in flight", 3, 20)):
+        schedule = staged_schedule(steps)
+        report = audit(fragment, schedule=schedule)
+        assert report.verdict == "verified", report.findings
+        yield Figure(
+            f"decoder-64, {name}: audit with proofs, in units of concurrent",
+            ratio(lambda s=schedule: audit(fragment, schedule=s), concurrent, 3),  # type: ignore[misc]
+            limit,
+            "×",
+        )
+
+
 def largest() -> Iterator[Figure]:
     """The plan of the most layers that the engine can encode."""
     answer = in_fresh_process(largest_plan_code("largest_legal_fragment", prove=True))
@@ -64,5 +83,6 @@ def largest() -> Iterator[Figure]:
 PROOFS = (
     Group("prove-decoder", decoder),
     Group("prove-growth", growth),
+    Group("prove-schedules", schedules),
     Group("prove-largest", largest),
 )

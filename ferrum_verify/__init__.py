@@ -9,7 +9,9 @@ from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
     from ferrum_verify.auditing.audit import audit as audit
+    from ferrum_verify.counterexamples.best_slots import check_best_slots as check_best_slots
     from ferrum_verify.counterexamples.checking import check_counterexample as check_counterexample
+    from ferrum_verify.deriving.best_slots import best_slots as best_slots
     from ferrum_verify.deriving.checkpoints import (
         derive_sequence_checkpoint as derive_sequence_checkpoint,
     )
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 # too, may take 12.
 _HOMES = {
     "audit": "ferrum_verify.auditing.audit",
+    "best_slots": "ferrum_verify.deriving.best_slots",
+    "check_best_slots": "ferrum_verify.counterexamples.best_slots",
     "check_counterexample": "ferrum_verify.counterexamples.checking",
     "compile_program_bindings": "ferrum_verify.deriving.plans",
     "derive_memory_plan": "ferrum_verify.deriving.plans",

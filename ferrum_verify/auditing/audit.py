@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from ferrum_verify.auditing.asked import asked
 from ferrum_verify.auditing.checks import derive_subject, judge_memory
 from ferrum_verify.auditing.garbage_collection import collection_paused
+from ferrum_verify.findings import Judge
 from ferrum_verify.findings.capping import MAXIMUM_OF_A_RULE, capped
+from ferrum_verify.findings.errors import DerivationError
 from ferrum_verify.limits import Limits, Proving
 from ferrum_verify.plan.sharing import EXECUTIONS
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
-from ferrum_verify.reading.parse import subject_of
+from ferrum_verify.reading.parse import UNREADABLE, subject_of
 from ferrum_verify.report.model import DocumentReport, Report, SlotReport, verdict_of
 from ferrum_verify.report.shown import gate, shown
 from ferrum_verify.rules.judged import judged_places
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ferrum_verify.auditing.proofs import ProofReport
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.document import Subject
+    from ferrum_verify.reading.schedules import LoadedSchedule
+    from ferrum_verify.report.slots_cost import SlotsCost
     from ferrum_verify.rules.expected import Expected
 
 
@@ -31,32 +37,85 @@ def audit(
     document: Any | str | os.PathLike[str],
     execution: Execution = "fenced",
     prove: bool = True,
+    schedule: Any | str | os.PathLike[str] | None = None,
     *,
     limits: Limits | None = None,
+    judge: Judge = "all",
+    memory: bool = False,
 ) -> Report:
     """Audit one parsed document, or every document of a file.
 
-    ``execution`` is the model under which resources must not be live together; ``prove`` adds
-    the solver's proofs to the concrete checks, as ``proving`` says. Nothing raises for a bad
-    document: the report says what is wrong with it.
+    ``execution`` is the model under which resources must not be live together, unless a
+    ``schedule``, parsed or a path, takes its place; ``prove`` adds the solver's proofs to the
+    concrete checks, within ``limits``. ``judge`` asks for one judgment alone: of safety, whoever
+    planned the slots; or of conformance, which nothing is put to the solver for. ``memory`` adds
+    what the slots cost and how little would do, under an execution model: with a ``schedule`` it
+    is a ValueError. Nothing raises for a bad document: the report says what is wrong with it.
     """
-    _known(execution)
+    _known("execution", execution, EXECUTIONS)
+    _known("judge", judge, get_args(Judge))
+    if memory and schedule is not None:
+        raise ValueError(MEMORY_OF_MODELS)
+    under = None if schedule is None else schedule_of(schedule)
     loaded = (
         read_documents(document)
         if isinstance(document, str | os.PathLike)
         else [from_memory(document)]
     )
-    return Report(
-        execution=execution,
-        documents=tuple(
-            audit_document(each, execution=execution, prove=prove, limits=limits) for each in loaded
-        ),
-    )
+    documents = [
+        audit_document(
+            each,
+            execution=execution,
+            prove=prove,
+            limits=limits,
+            asked_for=judge,
+            memory=memory,
+            under=under,
+        )
+        for each in loaded
+    ]
+    return whole_report(documents, execution, under, judge)
 
 
-def _known(execution: str) -> None:
-    if execution not in EXECUTIONS:
-        raise ValueError(f"execution is {execution!r}, not one of {', '.join(EXECUTIONS)}")
+MEMORY_OF_MODELS = (
+    "What the slots cost is told under an execution model, so memory does not go with a schedule."
+)
+
+
+def schedule_of(given: Any | str | os.PathLike[str]) -> LoadedSchedule:
+    """The schedule of a path or of parsed JSON, read once for all plans."""
+    from ferrum_verify.reading.schedules import read_schedule  # noqa: PLC0415 - seldom needed
+
+    return read_schedule(given)
+
+
+def whole_report(
+    documents: Sequence[DocumentReport],
+    execution: Execution,
+    under: LoadedSchedule | None,
+    judge: Judge,
+) -> Report:
+    """The report of documents that were audited; a schedule that has faults is one of them."""
+    if under is None:
+        return Report(execution=execution, judge=judge, documents=tuple(documents))
+    own: tuple[DocumentReport, ...] = ()
+    if under.findings:
+        known = not any(finding.rule in UNREADABLE for finding in under.findings)
+        findings = tuple(asked(under.findings, judge)) if known else under.findings
+        own = (
+            DocumentReport(
+                source=under.source,
+                kind="schedule" if known else None,
+                verdict=verdict_of(findings, readable=known),
+                findings=findings,
+            ),
+        )
+    return Report(execution="schedule", judge=judge, documents=(*documents, *own))
+
+
+def _known(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}, not one of {', '.join(choices)}")
 
 
 def audit_document(
@@ -67,20 +126,34 @@ def audit_document(
     limits: Limits | None = None,
     smt2: Path | None = None,
     second_opinion: bool = False,
+    asked_for: Judge = "all",
+    memory: bool = False,
+    under: LoadedSchedule | None = None,
 ) -> DocumentReport:
     """Audit one document that was read, or report why it could not be.
 
     ``limits`` bound the proofs in time and memory; None takes the defaults. ``smt2`` is a folder
-    that every obligation is written to as SMT-LIB 2; ``second_opinion`` asks cvc5 too. Raises
-    OSError where that folder cannot be written.
+    that every obligation is written to as SMT-LIB 2; ``second_opinion`` asks cvc5 too.
+    ``asked_for`` is ``judge`` of ``audit``, ``memory`` as there. ``under`` a schedule, order is
+    judged by that. Raises OSError where the folder cannot be written.
     """
     proving = Proving(limits=limits or Limits(), smt2=smt2, second_opinion=second_opinion)
     with collection_paused():
-        return _audit(loaded, execution, prove, proving)
+        prove = prove and asked_for != "conformance"
+        return _audit(
+            loaded, execution, prove, proving, asked_for=asked_for, memory=memory, under=under
+        )
 
 
 def _audit(
-    loaded: LoadedDocument, execution: Execution, prove: bool, proving: Proving
+    loaded: LoadedDocument,
+    execution: Execution,
+    prove: bool,
+    proving: Proving,
+    *,
+    asked_for: Judge,
+    memory: bool,
+    under: LoadedSchedule | None,
 ) -> DocumentReport:
     if loaded.findings:
         return DocumentReport(
@@ -104,8 +177,8 @@ def _audit(
             line=loaded.line,
         )
     doubts = tuple(finding.location for finding in findings)
-    subject, faults, facts = judge(subject, execution, doubts)
-    findings += shown(faults, gate(loaded.value, execution))
+    subject, faults, facts = judge(subject, execution, doubts, under)
+    findings += shown(faults, gate(loaded.value, execution, under and under.value))
     judged = time.perf_counter()
     obligations = None
     interrupted = False
@@ -115,6 +188,8 @@ def _audit(
             findings, obligations = list(proof.findings), proof.obligations
             interrupted = proof.interrupted
     proved = time.perf_counter()
+    cost = _cost(loaded.value, subject, findings, facts, proving) if memory else None
+    findings = asked(findings, asked_for)
     return DocumentReport(
         source=loaded.source,
         kind=subject.kind,
@@ -128,12 +203,31 @@ def _audit(
             "check": judged - parsed,
         }
         | ({} if obligations is None else {"prove": proved - judged}),
+        memory=cost,
         interrupted=interrupted,
         subject=subject,
         path=loaded.path,
         line=loaded.line,
         origins=loaded.origins,
     )
+
+
+def _cost(
+    document: Any,
+    subject: Subject,
+    findings: list[Finding],
+    facts: Expected | None,
+    proving: Proving,
+) -> SlotsCost | None:
+    """What the slots cost; None where that cannot be told, for reasons that findings give."""
+    from ferrum_verify.auditing.best_slots import Shared  # noqa: PLC0415 - few ask for it
+
+    try:
+        shared = Shared.of(document, subject, findings, facts)
+        assert facts is not None
+        return shared.cost(facts.execution, lambda largest: largest, limits=proving.limits)
+    except DerivationError:
+        return None
 
 
 def _prove(
@@ -164,11 +258,16 @@ def _prove(
         proving,
         ordered=facts.order is not None,
         judged=judged.__contains__,
+        under=facts.under,
+        scheduled=facts.judged_schedule,
     )
 
 
 def judge(
-    subject: Subject, execution: Execution, doubts: tuple[str, ...] = ()
+    subject: Subject,
+    execution: Execution,
+    doubts: tuple[str, ...] = (),
+    under: LoadedSchedule | None = None,
 ) -> tuple[Subject, list[Finding], Expected | None]:
     """Run the concrete checks that apply to a subject.
 
@@ -182,8 +281,12 @@ def judge(
         if derived is None:
             return subject, findings, None
         subject = derived
+    if subject.kind == "schedule":
+        from ferrum_verify.rules.schedule import check_alone  # noqa: PLC0415 - seldom needed
+
+        return subject, [check_alone()], None
     if subject.kind not in ("program", "catalog", "policy"):
-        faults, facts = judge_memory(subject, execution, doubts)
+        faults, facts = judge_memory(subject, execution, doubts, under)
         findings += faults
     if subject.kind not in ("problem", "fragment", "memory-plan"):
         findings += _judge_provenance(subject)

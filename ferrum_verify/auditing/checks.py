@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.reading.document import Subject
+    from ferrum_verify.reading.schedules import LoadedSchedule
 
 
 def has_errors(findings: Sequence[Finding]) -> bool:
@@ -59,7 +60,10 @@ def has_errors(findings: Sequence[Finding]) -> bool:
 
 
 def judge_memory(
-    subject: Subject, execution: Execution, doubts: tuple[str, ...] = ()
+    subject: Subject,
+    execution: Execution,
+    doubts: tuple[str, ...] = (),
+    under: LoadedSchedule | None = None,
 ) -> tuple[list[Finding], Expected | None]:
     """All findings of the memory families and the graph, and the facts behind them.
 
@@ -73,7 +77,7 @@ def judge_memory(
     if memory is None:
         return findings, None
     ordered = not any(finding.rule in graph.ORDER_RULES for finding in findings)
-    facts = Expected(subject, memory, execution, ordered=ordered, doubts=doubts)
+    facts = Expected(subject, memory, execution, ordered=ordered, doubts=doubts, under=under)
     if subject.kind == "memory-plan":
         findings.append(
             graph.NODES_MISSING.finding(
@@ -99,6 +103,11 @@ def judge_memory(
         lifetimes.check,
     ):
         findings.extend(capped(check(facts)))
+    if under is not None:
+        # Seldom asked for, and no audit without it need load it.
+        from ferrum_verify.rules import schedule  # noqa: PLC0415
+
+        findings.extend(capped(schedule.check(facts)))
     return findings, facts
 
 

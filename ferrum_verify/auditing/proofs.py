@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from ferrum_verify.counterexamples import Counterexample, Execution
     from ferrum_verify.findings import Finding
     from ferrum_verify.limits import Proving
+    from ferrum_verify.plan.scheduled import ScheduledPlan
     from ferrum_verify.prove.obligation import Obligation
     from ferrum_verify.prove.prover import Proof, Verdict
     from ferrum_verify.reading.document import Subject
+    from ferrum_verify.reading.schedules import LoadedSchedule
     from ferrum_verify.report.shown import Gate
 
 ORDER_RULES = frozenset(
@@ -62,22 +64,31 @@ def prove_subject(
     *,
     ordered: bool,
     judged: Callable[[str], bool],
+    under: LoadedSchedule | None = None,
+    scheduled: ScheduledPlan | None = None,
     observe: Callable[[Obligation], None] = lambda _: None,
 ) -> ProofReport | None:
     """Discharge the claims about a subject, and merge what they show into the findings.
 
     ``document`` is the JSON that counterexamples are checked against; ``ordered`` says whether
     the order of the nodes is sound, ``judged`` of the place of a slot, or of a pool's rows,
-    whether the concrete path judged all that share bytes there.
+    whether the concrete path judged all that share bytes there. ``under`` a schedule, order is
+    claimed of the plan as it is ``scheduled``.
     None for a document about which nothing is claimed. Raises OSError where the folder of
     ``proving.smt2`` cannot be written.
     """
-    plan = plan_of(subject, execution, ordered=ordered)
+    plan = plan_of(
+        subject,
+        execution,
+        ordered=ordered,
+        under_schedule=under is not None,
+        scheduled=scheduled,
+    )
     if plan is None:
         return None
 
     # Each gate takes its document apart once, for all counterexamples.
-    of_document = gate(document, execution)
+    of_document = gate(document, execution, under and under.value)
 
     @cache
     def of_checkpoint() -> Gate:

@@ -28,6 +28,8 @@ def report_of(example: Example, *, prove: bool = False) -> Report:
     """What the example's command says of the document that breaks the rule."""
     document = broken_document(example)
     match example.command:
+        case "audit" if example.sample == "schedule":
+            return audit(sample("fragment"), schedule=document, prove=prove)
         case "audit":
             return audit(document, execution=example.execution, prove=prove)
         case "contracts check":

@@ -54,6 +54,8 @@ def illustrate(rule: Rule) -> Illustration | None:
 def _command(example: Example) -> str:
     name = f"{example.sample}.json"
     match example.command:
+        case "audit" if example.sample == "schedule":
+            return f"audit fragment.json --schedule {name}"
         case "audit":
             model = f" --execution {example.execution}" if example.execution != "fenced" else ""
             return f"audit {name}{model}"

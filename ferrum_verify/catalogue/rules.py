@@ -79,6 +79,8 @@ from ferrum_verify.rules import (
     reusable,
     reusable_budgets,
     reusable_lanes,
+    schedule,
+    schedule_order,
     selection,
     selection_provenance,
     slot,
@@ -184,6 +186,7 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         proof,
         gate,
     ),
+    "schedule": (schedule, schedule_order),
 }
 
 

@@ -41,7 +41,9 @@ _COMMANDS = {
     "prove": ("prove", "Run the universal theorems."),
     "review": ("review", "Review what a branch changes."),
     "rules": ("catalogue", "List what is checked."),
+    "schedule": ("schedules", "Write a schedule for a plan: streams and the events they need."),
     "schema": ("schemas", "Print the JSON Schema of a document."),
+    "slots": ("slots", "Show how few bytes the Step slots could take."),
 }
 """Every command with the file that it stands in, under its own name, and its line of help."""
 

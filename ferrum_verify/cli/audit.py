@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from ferrum_verify.auditing.audit import audit_document
+from ferrum_verify.auditing.audit import audit_document, schedule_of, whole_report
 from ferrum_verify.cli import INTERRUPTED
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
 from ferrum_verify.cli.proof_limits import (
@@ -21,24 +21,26 @@ from ferrum_verify.cli.proof_limits import (
 from ferrum_verify.cli.settings import (
     BASELINE_OPTION,
     CONFIG_OPTION,
+    EXECUTION_OPTION,
     WRITE_BASELINE_OPTION,
     settle,
 )
-from ferrum_verify.counterexamples import Execution
+from ferrum_verify.findings import Judge
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import plural, printable
 from ferrum_verify.limits import Proving
 from ferrum_verify.reading.joining import completed, is_source, read_parts
 from ferrum_verify.reading.load import read_documents
 from ferrum_verify.report.formats import FORMATS, render
-from ferrum_verify.report.model import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from ferrum_verify.counterexamples import Execution
     from ferrum_verify.integrations.baseline import Baseline
     from ferrum_verify.reading.joining import Part
     from ferrum_verify.reading.load import LoadedDocument
+    from ferrum_verify.reading.schedules import LoadedSchedule
     from ferrum_verify.report.model import DocumentReport
 
 _KEPT_SUBJECTS = 100
@@ -49,6 +51,7 @@ _KEPT_SUBJECTS = 100
     epilog="Formats: " + "; ".join(f"{n} ({f.summary})" for n, f in FORMATS.items()),
 )
 @click.argument("documents", metavar="DOC...", nargs=-1, required=True)
+@EXECUTION_OPTION
 @click.option(
     "--with",
     "beside",
@@ -58,11 +61,17 @@ _KEPT_SUBJECTS = 100
     "given several times.",
 )
 @click.option(
-    "--execution",
-    type=click.Choice(get_args(Execution)),
-    default="fenced",
+    "--judge",
+    type=click.Choice(get_args(Judge)),
+    default="all",
     show_default=True,
-    help="How nodes run: resources that share bytes must not be live together then.",
+    help="Judge safety alone, whoever planned the slots, or conformance to the engine alone.",
+)
+@click.option(
+    "--schedule",
+    metavar="FILE",
+    type=click.Path(),
+    help="Judge order by the streams, events and steps of FILE instead of an execution model.",
 )
 @click.option(
     "--prove/--no-prove",
@@ -78,6 +87,7 @@ _KEPT_SUBJECTS = 100
     show_default=True,
     help="What the report is written as.",
 )
+@click.option("--memory", is_flag=True, help="Add what the slots cost, and how little would do.")
 @OBLIGATION_LIMIT_OPTION
 @PROOF_LIMIT_OPTION
 @click.option(
@@ -100,8 +110,11 @@ def audit(
     documents: tuple[str, ...],
     beside: tuple[str, ...],
     execution: Execution,
+    judge: Judge,
+    schedule: str | None,
     prove: bool,
     format_name: str,
+    memory: bool,
     obligation_limit: float,
     proof_limit: float,
     smt2: Path | None,
@@ -112,6 +125,13 @@ def audit(
 ) -> int:
     """Audit documents: is each what the engine would have derived, and is it safe?"""
     _check_that_proofs_run(prove, {"--smt2": smt2 is not None, "--second-opinion": second_opinion})
+    if judge != "all" and (baseline is not None or write_baseline is not None):
+        raise click.UsageError("A baseline knows all findings, so it goes with --judge all only.")
+    by_model = click.get_current_context().get_parameter_source("execution")
+    if schedule is not None and by_model is click.core.ParameterSource.COMMANDLINE:
+        raise click.UsageError("--schedule takes the place of --execution: give one of the two.")
+    if schedule is not None and memory:
+        raise click.UsageError("--memory goes with --execution, not with --schedule.")
     if output is not None and output == write_baseline:
         raise click.UsageError("The report and the baseline cannot be written to the same file.")
     proving = Proving(
@@ -120,12 +140,21 @@ def audit(
         second_opinion=second_opinion,
     )
     sources, alone = _sources(beside), list[str]()
+    under = None if schedule is None else schedule_of(schedule)
     done: list[DocumentReport] = []
     interrupted = False
     try:
         with _progress(documents) as advance:
             loaded = _completed(documents, sources, alone)
-            for report in _reports(loaded, execution, proving if prove else None, advance):
+            for report in _reports(
+                loaded,
+                execution,
+                judge,
+                memory=memory,
+                under=under,
+                proving=proving if prove else None,
+                advance=advance,
+            ):
                 keep = len(done) < _KEPT_SUBJECTS
                 done.append(report if keep else replace(report, subject=None))
                 if report.interrupted:
@@ -133,7 +162,7 @@ def audit(
                     break
     except KeyboardInterrupt:
         interrupted = True
-    whole = Report(execution=execution, documents=tuple(done))
+    whole = whole_report(done, execution, under, judge)
     settled = settle(whole, baseline, None if interrupted else write_baseline, proved=prove)
     if done or not interrupted:
         emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
@@ -157,6 +186,10 @@ def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:
 def _reports(
     documents: Iterable[LoadedDocument],
     execution: Execution,
+    judge: Judge,
+    *,
+    memory: bool,
+    under: LoadedSchedule | None,
     proving: Proving | None,
     advance: Callable[[], None],
 ) -> Iterator[DocumentReport]:
@@ -169,6 +202,9 @@ def _reports(
                 limits=None if proving is None else proving.limits,
                 smt2=None if proving is None else proving.smt2,
                 second_opinion=proving is not None and proving.second_opinion,
+                asked_for=judge,
+                memory=memory,
+                under=under,
             )
         except OSError as error:
             raise click.UsageError(

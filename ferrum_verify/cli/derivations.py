@@ -25,8 +25,8 @@ _REFUSED = "\n\nWhat is refused is explained on standard error; the exit status 
 where DOC is unreadable or of another kind."
 
 
-class _RefusedError(Exception):
-    """The input was refused, and standard error says why."""
+class RefusedError(Exception):
+    """The input was refused, and standard error says why; ``status`` is the exit status."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -41,9 +41,9 @@ class _RefusedError(Exception):
 def derive(problem: str, output: Path | None) -> int:
     """Print the memory plan that the engine derives from a planning problem."""
     try:
-        with _refusals(problem):
+        with refusals(problem):
             memory = derive_memory_plan(problem)
-    except _RefusedError as refused:
+    except RefusedError as refused:
         return refused.status
     _emit_canonical(memory.to_wire(), output)
     return 0
@@ -57,9 +57,9 @@ def derive(problem: str, output: Path | None) -> int:
 def bindings(document: str, output: Path | None) -> int:
     """Print the program-binding layouts of a problem or plan."""
     try:
-        with _refusals(document):
+        with refusals(document):
             layouts = compile_program_bindings(document)
-    except _RefusedError as refused:
+    except RefusedError as refused:
         return refused.status
     _emit_canonical([layout.to_wire() for layout in layouts], output)
     return 0
@@ -74,16 +74,17 @@ def bindings(document: str, output: Path | None) -> int:
 def checkpoint(bundle: str, output: Path | None) -> int:
     """Print the sequence-checkpoint layout of a bundle, or the reasons that it has none."""
     try:
-        with _refusals(bundle):
+        with refusals(bundle):
             derived = derive_sequence_checkpoint(bundle)
-    except _RefusedError as refused:
+    except RefusedError as refused:
         return refused.status
     _emit_canonical(derived.to_wire(), output)
     return 0
 
 
 @contextmanager
-def _refusals(source: str) -> Iterator[None]:
+def refusals(source: str) -> Iterator[None]:
+    """Turn an error of the package into words on standard error, and a ``RefusedError``."""
     try:
         yield
     except FerrumVerifyError as error:
@@ -93,7 +94,7 @@ def _refusals(source: str) -> Iterator[None]:
         unreadable = any(finding.rule in UNREADABLE for finding in error.findings)
         heading = f"{name} is {'unreadable' if unreadable else 'refused'}:"
         complain(f"{heading}\n{render_findings(error.findings, screen_of(sys.stderr))}")
-        raise _RefusedError(2 if unreadable else 1) from None
+        raise RefusedError(2 if unreadable else 1) from None
 
 
 def _emit_canonical(value: Any, output: Path | None) -> None:

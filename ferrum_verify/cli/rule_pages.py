@@ -35,6 +35,7 @@ _FAMILIES: dict[Family, str] = {
     "checkpoint": "Whether sequence state can be captured and restored, and where.",
     "contract": "What providers declare, and plans and catalogs that depart from it.",
     "integrity": "Hashes and fingerprints.",
+    "schedule": "A schedule beside its plan: launches, events, buffers, and what they order.",
 }
 
 

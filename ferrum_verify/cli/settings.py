@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from ferrum_verify.cli.output import checked_target, emit
+from ferrum_verify.counterexamples import Execution
 from ferrum_verify.findings.wording import plural, printable, sentence
 from ferrum_verify.integrations.baseline import (
     BaselineError,
@@ -79,6 +80,13 @@ CONFIG_OPTION: Callable[[Any], Any] = click.option(
     callback=_take_settings,
     help="Take settings from FILE instead of the nearest pyproject.toml with a table "
     "[tool.ferrum-verify].",
+)
+EXECUTION_OPTION: Callable[[Any], Any] = click.option(
+    "--execution",
+    type=click.Choice(get_args(Execution)),
+    default="fenced",
+    show_default=True,
+    help="How nodes run: resources that share bytes must not be live together then.",
 )
 BASELINE_OPTION: Callable[[Any], Any] = click.option(
     "--baseline",

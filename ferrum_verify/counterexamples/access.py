@@ -11,10 +11,11 @@ if TYPE_CHECKING:
 
     from ferrum_verify.counterexamples.document import Document
     from ferrum_verify.counterexamples.kinds import Execution
-    from ferrum_verify.counterexamples.runs import Times
 
 ENDLESS = 2**64
 """The end of what reaches to the end of its resource, however large that is."""
+
+MODES = {"read": ("read",), "write": ("write",), "read_write": ("read", "write")}
 
 
 def check_access(document: Document, wire: Mapping[str, Any], execution: Execution) -> bool:
@@ -36,12 +37,12 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
     def touches(name: str, resource: str, wanted: str, of: str | None = None) -> bool:
         return any(
             first <= start and end <= last
-            for first, last, modes, what in _touched(document, nodes[name], resource)
+            for first, last, modes, what in touched(document, nodes[name], resource)
             if wanted in modes and (of is None or what == of)
         )
 
     resource = wire["resource"]
-    sharing = _of_these_bytes(document, resource)
+    sharing = of_these_bytes(document, resource)
     if not touches(other, resource, mode, value) or not any(
         touches(writer, each, "write") for each in sharing
     ):
@@ -51,10 +52,10 @@ def check_access(document: Document, wire: Mapping[str, Any], execution: Executi
     if times[other][0] <= at:
         return True
     producers = document.producers.get(value, set()) if isinstance(value, str) else set()
-    return mode == "read" and value is not None and _is_lost(times, writer, other, producers)
+    return mode == "read" and value is not None and is_lost(times, writer, other, producers)
 
 
-def _of_these_bytes(document: Document, resource: str) -> set[str]:
+def of_these_bytes(document: Document, resource: str) -> set[str]:
     """The resource, and those that lie in the same bytes since they share a slot with it."""
     pools = document.memory.get("dynamic_pools", ())
     return {resource}.union(
@@ -65,24 +66,29 @@ def _of_these_bytes(document: Document, resource: str) -> set[str]:
     )
 
 
-def _is_lost(times: Times, writer: str, reader: str, producers: set[str]) -> bool:
-    """Whether a value stood when the writer started, and no producer puts it back for the reader.
+def is_lost(
+    times: Mapping[Any, tuple[int, int]],
+    writer: Any,
+    reader: Any,
+    producers: set[Any],
+    handing: set[Any] = frozenset(),  # type: ignore[assignment]
+) -> bool:
+    """Whether a value stood when the writer started, and nobody puts it back for the reader.
 
-    What nobody produces stands from the start.
+    What nobody produces stands from the start; ``handing`` are those that hand it in anew.
     """
     if writer in producers:
         return False
-    ends = [times[name][1] for name in producers if name in times]
+    ends = [times[name][1] for name in producers | handing if name in times]
     began, read = times[writer][0], times[reader][0]
     stood = not producers or any(end <= began for end in ends)
     return stood and not any(began < end <= read for end in ends)
 
 
-def _touched(
+def touched(
     document: Document, node: Mapping[str, Any], resource: str
 ) -> Iterator[tuple[int, int, tuple[str, ...], str | None]]:
     """The byte ranges of a resource that a node touches, with how, and which value is there."""
-    modes = {"read": ("read",), "write": ("write",), "read_write": ("read", "write")}
     bound = False
     for binding in node.get("values", []):
         for part in binding["storage"]["components"]:
@@ -90,10 +96,10 @@ def _touched(
                 bound = True
                 first = part["offset_bytes"]
                 last = first + _reach(document, node, binding, part)
-                yield first, last, modes[binding["access"]], binding["value_id"]
+                yield first, last, MODES[binding["access"]], binding["value_id"]
     for effect in node.get("state_effects", []):
         if resource in effect["resource_ids"] and not bound:
-            yield 0, ENDLESS, modes[effect["access"]], effect["state_value_id"]
+            yield 0, ENDLESS, MODES[effect["access"]], effect["state_value_id"]
     for name, mode in (("reads", "read"), ("writes", "write")):
         if resource in node.get(name, []):
             yield 0, ENDLESS, (mode,), None

@@ -14,6 +14,7 @@ from ferrum_verify.counterexamples.byte_ranges import check_overlap
 from ferrum_verify.counterexamples.document import Document
 from ferrum_verify.counterexamples.schedule import check_schedule
 from ferrum_verify.counterexamples.spans import check_span, check_state_overlap
+from ferrum_verify.counterexamples.under_schedule import UNDER_SCHEDULE
 from ferrum_verify.counterexamples.values import check_value_overlap
 from ferrum_verify.counterexamples.wire_form import is_well_formed
 
@@ -36,6 +37,7 @@ def check_counterexample(
     document: Any,
     counterexample: Counterexample | dict[str, Any],
     execution: Execution = "concurrent",
+    schedule: Any = None,
 ) -> bool:
     """Whether a counterexample really shows what it says about a document.
 
@@ -44,15 +46,18 @@ def check_counterexample(
     of ``plan``, ``catalog``, ``program`` and ``policy``, and a comparison may hold the ``plan``
     that is judged and the one ``rebuilt`` on HEAD. It may be what ``parts_of`` made of it. The
     counterexample is one of a finding, or its JSON; a ``schedule`` or an ``access`` is one of
-    ``execution``'s runs. False, never an exception, for anything that does not hold or cannot be
-    evaluated, and for JSON that is not of the form that the report format fixes: a byte of 0.5,
-    a count of True, an unknown member.
+    ``execution``'s runs, and they as well as a ``dependency`` one of those of the ``schedule``,
+    parsed JSON, where there is one. False, never an exception, for anything that does not hold or
+    cannot be evaluated, and for JSON that is not of the form that the report format fixes: a byte
+    of 0.5, a count of True, an unknown member.
     """
     try:
         wire = counterexample if isinstance(counterexample, dict) else counterexample.to_wire()
         if execution not in ("in-order", "fenced", "concurrent") or not is_well_formed(wire):
             return False
         parts = document if isinstance(document, Document) else Document(document)
+        if schedule is not None and wire["kind"] in UNDER_SCHEDULE:
+            return UNDER_SCHEDULE[wire["kind"]](parts, wire, schedule)
         if wire["kind"] in _OF_RUNS:
             return _OF_RUNS[wire["kind"]](parts, wire, execution)
         return _CHECKS[wire["kind"]](parts, wire)

@@ -15,18 +15,33 @@ if TYPE_CHECKING:
 Execution = Literal["in-order", "fenced", "concurrent"]
 """The models of execution: which runs of a plan are possible."""
 
+Runs = Literal["in-order", "fenced", "concurrent", "schedule"]
+"""What the runs are those of: a model of execution, or a schedule."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScheduledNode:
-    """A node that runs in the half-open time interval ``[start, end)``, in abstract ticks."""
+    """A node that runs in the half-open time interval ``[start, end)``, in abstract ticks.
+
+    Under a schedule of several steps it has a ``step``, and unless it is the host's a ``stream``.
+    """
 
     id: str
     start: int
     end: int
+    step: int | None = None
+    stream: str | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """The node's JSON."""
-        return {"id": self.id, "start": self.start, "end": self.end}
+        wire: dict[str, Any] = {"id": self.id, "start": self.start, "end": self.end}
+        if self.stream is not None:
+            wire["stream"] = self.stream
+        return wire | _at(self.step)
+
+
+def _at(step: int | None, name: str = "step") -> dict[str, int]:
+    return {} if step is None else {name: step}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +50,11 @@ class LiveResource:
 
     resource: str
     node: str
+    step: int | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """The use's JSON."""
-        return {"resource": self.resource, "node": self.node}
+        return {"resource": self.resource, "node": self.node} | _at(self.step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +218,8 @@ class AccessCounterexample:
     mode: Literal["read", "write"]
     at: int
     value: str | None = None
+    writer_step: int | None = None
+    other_step: int | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """The counterexample's JSON."""
@@ -212,15 +230,43 @@ class AccessCounterexample:
             "resource": self.resource,
             "bytes": {"start": self.start, "end": self.end},
             **value,
-            "writer": {"node": self.writer},
-            "other": {"node": self.other, "mode": self.mode},
+            "writer": {"node": self.writer} | _at(self.writer_step),
+            "other": {"node": self.other, "mode": self.mode} | _at(self.other_step),
             "at": self.at,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyCounterexample:
+    """A run of the schedule in which a node starts before what it depends on has ended.
+
+    Where there are several steps, the node is that of ``step``, and the other that of
+    ``dependency_step``.
+    """
+
+    kind: ClassVar[Literal["dependency"]] = "dependency"
+    nodes: tuple[ScheduledNode, ...]
+    node: str
+    dependency: str
+    step: int | None = None
+    dependency_step: int | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """The counterexample's JSON."""
+        return {
+            "kind": self.kind,
+            "nodes": [node.to_wire() for node in self.nodes],
+            "node": self.node,
+            "dependency": self.dependency,
+            **_at(self.step),
+            **_at(self.dependency_step, "dependency_step"),
         }
 
 
 Counterexample = (
     ScheduleCounterexample
     | AccessCounterexample
+    | DependencyCounterexample
     | OverlapCounterexample
     | ShapeCounterexample
     | SpanCounterexample

@@ -24,7 +24,7 @@ def check_schedule(document: Document, wire: Mapping[str, Any], execution: Execu
         return False
     sides = (wire["left"], wire["right"])
     if left == right:
-        return _share_an_extent(document, *sides) and all(
+        return share_an_extent(document, *sides) and all(
             times[side["node"]][0] <= at < times[side["node"]][1] for side in sides
         )
     for side in sides:
@@ -35,10 +35,10 @@ def check_schedule(document: Document, wire: Mapping[str, Any], execution: Execu
         dead = max(times[user][1] for user in users)
         if not born <= at < dead:
             return False
-    return _take_turns(document, left, right)
+    return take_turns(document, left, right)
 
 
-def _take_turns(document: Document, left: str, right: str) -> bool:
+def take_turns(document: Document, left: str, right: str) -> bool:
     """Whether two resources may hold the same bytes.
 
     The members of a slot take turns, and so do the rows of a pool that reuses one extent.
@@ -50,7 +50,7 @@ def _take_turns(document: Document, left: str, right: str) -> bool:
     return any(len(rows[pool] | others[pool]) > 1 for pool in rows.keys() & others.keys())
 
 
-def _share_an_extent(document: Document, left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
+def share_an_extent(document: Document, left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
     """Whether two nodes have rows of one pool that reuse its bytes, with these resources.
 
     A workspace of one invocation lives while its node runs; what another node has of the same

@@ -60,9 +60,12 @@ def _is_shape(value: Any) -> bool:
     return _counts(value) and is_shape(value)
 
 
-_node = _object({"id": _is_text, "start": _is_count, "end": _is_count})
+_step = {"step": _is_count}
+_node = _object(
+    {"id": _is_text, "start": _is_count, "end": _is_count}, {"stream": _is_text, **_step}
+)
 _counts = _object(dict.fromkeys(("sequences", "tokens", "pages"), _is_count))
-_use = _object({"resource": _is_text, "node": _is_text})
+_use = _object({"resource": _is_text, "node": _is_text}, _step)
 _extent = _object(
     {"resource": _is_text, "start": _is_integer, "end": _is_integer}, {"value": _is_text}
 )
@@ -97,11 +100,15 @@ _KINDS = (
             "nodes": _is_run,
             "resource": _is_text,
             "bytes": _object({"start": _is_integer, "end": _is_integer}),
-            "writer": _object({"node": _is_text}),
-            "other": _object({"node": _is_text, "mode": _one_of("read", "write")}),
+            "writer": _object({"node": _is_text}, _step),
+            "other": _object({"node": _is_text, "mode": _one_of("read", "write")}, _step),
             "at": _is_count,
         },
         {"value": _is_text},
+    ),
+    _object(
+        {"kind": _one_of("dependency"), "nodes": _is_run, "node": _is_text, "dependency": _is_text},
+        {"dependency_step": _is_count, **_step},
     ),
     _object(
         {"kind": _one_of("overlap"), "shape": _is_shape, "left": _extent, "right": _extent}

@@ -20,12 +20,10 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.document import Subject
 
 
-def read_subject(
-    document: dict[str, Any] | str | os.PathLike[str],
-) -> tuple[Subject, list[Finding]]:
-    """The subject of one parsed document, or of the only document at a path.
+def read_one(document: dict[str, Any] | str | os.PathLike[str]) -> Any:
+    """The JSON of one parsed document, or of the only document at a path.
 
-    Raises DocumentError where there is no document of a known kind, or more than one.
+    Raises DocumentError where it cannot be read, or there is more than one.
     """
     if isinstance(document, str | os.PathLike):
         loaded = list(read_documents(document))
@@ -35,7 +33,17 @@ def read_subject(
         loaded = [from_memory(document)]
     if loaded[0].findings:
         raise DocumentError(summarise(loaded[0].findings), loaded[0].findings)
-    subject, findings = subject_of(loaded[0].value)
+    return loaded[0].value
+
+
+def read_subject(
+    document: dict[str, Any] | str | os.PathLike[str],
+) -> tuple[Subject, list[Finding]]:
+    """The subject of one parsed document, or of the only document at a path.
+
+    Raises DocumentError where there is no document of a known kind, or more than one.
+    """
+    subject, findings = subject_of(read_one(document))
     if subject is None:
         raise DocumentError(summarise(findings), findings)
     return subject, findings

@@ -120,6 +120,10 @@ class WireModel(BaseModel):
         put(model, "__pydantic_private__", None)
         return model
 
+    def changed(self, **fields: Any) -> Self:
+        """The object with other values of some fields, which are known to be right."""
+        return type(self).trusted(**{**self.__dict__, **fields})
+
     def to_wire(self) -> dict[str, Any]:
         """The object as the engine's JSON."""
         return self.model_dump(mode="json")

@@ -29,9 +29,12 @@ Family = Literal[
     "checkpoint",
     "contract",
     "integrity",
+    "schedule",
 ]
 Judgment = Literal["conformance", "safety"]
 Severity = Literal["error", "warning", "note"]
+Judge = Literal["all", "safety", "conformance"]
+"""What an audit is asked for: every judgment, or one of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,7 @@ class Finding:
     whole document). ``expected`` and ``actual`` are JSON values, present where a value was
     re-derived. ``undecided`` marks a question that could not be answered either way. ``about``
     are the names that tell the finding from others of its rule; the proofs find it by them.
+    ``fix`` is how to mend this one, where more can be said than the rule says.
     ``stated_by`` is the rule itself, with its documentation.
     """
 
@@ -55,12 +59,18 @@ class Finding:
     counterexample: Counterexample | None = None
     undecided: bool = False
     about: tuple[str, ...] = ()
+    fix: str | None = None
     stated_by: Rule | None = field(default=None, repr=False, compare=False)
 
     @property
     def family(self) -> Family:
         """The part of the engine's contract that the rule belongs to."""
         return cast("Family", self.rule.partition(".")[0])
+
+    @property
+    def remedy(self) -> str | None:
+        """How to mend it: what is said of this finding, else what its rule says."""
+        return self.fix or (None if self.stated_by is None else self.stated_by.fix)
 
     def to_wire(self) -> dict[str, Any]:
         """The finding as JSON; what was not computed is left out."""
@@ -76,6 +86,8 @@ class Finding:
             wire["expected"] = self.expected
         if self.actual is not None:
             wire["actual"] = self.actual
+        if self.fix is not None:
+            wire["fix"] = self.fix
         if self.counterexample is not None:
             wire["counterexample"] = self.counterexample.to_wire()
         return wire
@@ -149,6 +161,7 @@ class Rule:
         actual: Any = None,
         counterexample: Counterexample | None = None,
         about: tuple[str, ...] = (),
+        fix: str | None = None,
     ) -> Finding:
         """A finding of this rule; ``message`` is one sentence with the names and numbers."""
         return Finding(
@@ -162,6 +175,7 @@ class Rule:
             counterexample=counterexample,
             undecided=self.undecided,
             about=about,
+            fix=None if fix is None else _sentence(fix),
             stated_by=self,
         )
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from ferrum_verify.counterexamples import Execution
+from ferrum_verify.counterexamples import Runs
 from ferrum_verify.findings.errors import DocumentError, FerrumVerifyError
 from ferrum_verify.findings.wording import printable
 from ferrum_verify.integrations.bounded import read_bounded
@@ -49,7 +49,7 @@ class Baseline:
     """What is known of some documents, each by its path as seen from the baseline's folder."""
 
     path: Path
-    execution: Execution
+    execution: Runs
     proved: bool
     documents: Mapping[str, Counter[Known]]
 
@@ -186,7 +186,7 @@ def _check_belongs(report: Report, baseline: Baseline, *, proved: bool) -> None:
 
 
 def _parsed(path: Path, value: Any) -> Baseline:
-    if value["schema"] != BASELINE_SCHEMA or value["execution"] not in get_args(Execution):
+    if value["schema"] != BASELINE_SCHEMA or value["execution"] not in get_args(Runs):
         raise ValueError
     documents: dict[str, Counter[Known]] = {}
     for document in value["documents"]:

@@ -142,7 +142,7 @@ def _of_plan_node(
                 end = start + part.length_bytes * maximum_tokens // extent
             else:
                 end = start + part.length_bytes
-            for mode in _MODES[binding.access]:
+            for mode in MODES[binding.access]:
                 yield Access(
                     index,
                     part.resource_id,
@@ -157,7 +157,7 @@ def _of_plan_node(
     for position, effect in enumerate(node.state_effects):
         for resource in effect.resource_ids:
             if resource not in bound:
-                for mode in _MODES[effect.access]:
+                for mode in MODES[effect.access]:
                     yield Access(
                         index,
                         resource,
@@ -170,11 +170,12 @@ def _of_plan_node(
                     )
 
 
-_MODES: dict[str, tuple[Mode, ...]] = {
+MODES: dict[str, tuple[Mode, ...]] = {
     "read": ("read",),
     "write": ("write",),
     "read_write": ("read", "write"),
 }
+"""What each kind of access does, one after the other."""
 
 
 @dataclass(slots=True)
@@ -230,7 +231,9 @@ def _met(
     if access.mode == "read":
         if last is None or last.node == access.node:
             return
-        if last.value == access.value:
+        # The host reads whatever is there, and what it writes is an input of those that read it.
+        is_input = last.value is None and access.value not in producers
+        if is_input or access.value in (None, last.value):
             yield Conflict(last, access, start, end)
         elif _is_older(access.value, last.node, producers):
             # Whoever wrote last was not who the reader waits for: its value is gone.

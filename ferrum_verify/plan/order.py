@@ -57,15 +57,18 @@ class HappensBefore:
     def ancestors(self) -> list[int]:
         """For each node the set of nodes that happen before it, as bits by position."""
         closure: list[int] = []
-        position = self.position
-        for index, node in enumerate(self.nodes):
+        for index, _ in enumerate(self.nodes):
             before = 0
-            for dependency in node.dependencies:
-                earlier = position.get(dependency, index)
-                if earlier < index:
-                    before |= closure[earlier] | (1 << earlier)
+            for earlier in self.earlier(index):
+                before |= closure[earlier] | (1 << earlier)
             closure.append(before)
         return closure
+
+    def earlier(self, index: int) -> list[int]:
+        """The positions of the nodes that the node at ``index`` depends on."""
+        position = self.position
+        each = (position.get(name, index) for name in self.nodes[index].dependencies)
+        return [earlier for earlier in each if earlier < index]
 
     @cached_property
     def barriers(self) -> list[int]:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from ferrum_verify.plan.order import bit_set, bits_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.documents.fragment_node import FragmentNode
+    from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.plan.order import HappensBefore
 
@@ -114,6 +115,106 @@ def slot_safety(resources: Sequence[str], order: HappensBefore) -> SlotSafety | 
         {model: tuple(pairs.named) for model, pairs in found.items()},
         tuple(model for model, pairs in found.items() if pairs.has_more),
     )
+
+
+def sharing_before(members: Sequence[str], order: HappensBefore, execution: Execution) -> list[int]:
+    """For each member those that may share bytes with it by coming first, as bits by place.
+
+    ``members`` ascend by first user, so what comes first has an earlier place. A member without
+    a user shares with nobody. The answers are those of ``slot_safety`` for all pairs at once:
+    nodes hand on what is dead when they start to the nodes that depend on them.
+    """
+    users = [order.users.get(member, []) for member in members]
+    dead = _DEAD[execution](users, order)
+    before = []
+    for mine in users:
+        common = dead[mine[0]] if mine else 0
+        if execution == "concurrent":
+            for user in mine[1:]:
+                common &= dead[user]
+        before.append(common)
+    return before
+
+
+def _passed(users: list[list[int]], order: HappensBefore) -> list[int]:
+    """For each node the members whose last user stands before it."""
+    ending = _at_nodes(((last[-1],) if last else () for last in users), order)
+    passed, so_far = [], 0
+    for ends in ending:
+        passed.append(so_far)
+        so_far |= ends
+    return passed
+
+
+def _ended(users: list[list[int]], order: HappensBefore) -> list[int]:
+    """For each node the members whose last user happens before it."""
+    return _handed_on(_at_nodes(((last[-1],) if last else () for last in users), order), order)
+
+
+def _finished(users: list[list[int]], order: HappensBefore) -> list[int]:
+    """For each node the members all of whose users happen before it."""
+    begun = _handed_on(_at_nodes(users, order), order)
+    everyone = [bit_set(mine) for mine in users]
+    finished: list[int] = []
+    for node, ancestors in enumerate(order.ancestors):
+        dead = 0
+        for dependency in order.earlier(node):
+            dead |= finished[dependency]
+        for member in bits_of(begun[node] & ~dead):
+            if everyone[member] & ancestors == everyone[member]:
+                dead |= 1 << member
+        finished.append(dead)
+    return finished
+
+
+_DEAD = {"in-order": _passed, "fenced": _ended, "concurrent": _finished}
+
+
+def _at_nodes(users: Iterable[Sequence[int]], order: HappensBefore) -> list[int]:
+    """For each node the members that name it, as bits."""
+    members = [0] * len(order.nodes)
+    for member, mine in enumerate(users):
+        for user in mine:
+            members[user] |= 1 << member
+    return members
+
+
+def _handed_on(at_nodes: list[int], order: HappensBefore) -> list[int]:
+    """For each node what stands at the nodes that happen before it."""
+    handed: list[int] = []
+    for node, _ in enumerate(at_nodes):
+        members = 0
+        for dependency in order.earlier(node):
+            members |= handed[dependency] | at_nodes[dependency]
+        handed.append(members)
+    return handed
+
+
+def hazards(
+    memory: MemoryPlan, order: HappensBefore, execution: Execution
+) -> dict[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """The slots whose members may be live together, each with those pairs."""
+    found = {}
+    for pool in memory.dynamic_pools:
+        for slot in pool.step_resource_slots:
+            safety = slot_safety(slot.resource_ids, order) if len(slot.resource_ids) > 1 else None
+            if safety is not None and not safety.safe(execution):
+                found[slot.resource_ids] = safety.unsafe[execution]
+    return found
+
+
+def wanted_order(
+    left: str, right: str, order: HappensBefore, execution: Execution
+) -> list[tuple[int, int]]:
+    """The pairs of nodes that must be ordered for two resources to share, ``left`` coming first.
+
+    Where the second of a pair does not stand behind the first in plan order, no dependency can
+    order it.
+    """
+    lefts, rights = order.users[left], order.users[right]
+    if execution == "concurrent":
+        return [(one, other) for one in lefts for other in rights]
+    return [(lefts[-1], rights[0])]
 
 
 def explain_clash(left: str, right: str, order: HappensBefore, execution: Execution) -> str:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class AccessPlan:
     """What the claims are stated of; ``writers`` are the first that write each value."""
 
     graph: PlanGraph
@@ -63,7 +63,7 @@ def access_claims(
     many steps for is not claimed.
     """
     accesses = accesses_of(nodes, maximum_tokens, declared)
-    plan = _Plan(graph, execution, at, _first_writers(nodes))
+    plan = AccessPlan(graph, execution, at, first_writers(nodes))
     try:
         for conflict in conflicts_of(accesses):
             yield _over_before(conflict, plan)
@@ -71,7 +71,8 @@ def access_claims(
         return
 
 
-def _first_writers(nodes: Sequence[FragmentNode | PlanNode]) -> dict[str, int]:
+def first_writers(nodes: Sequence[FragmentNode | PlanNode]) -> dict[str, int]:
+    """The first node that writes each value."""
     writers: dict[str, int] = {}
     for index, node in enumerate(nodes):
         for binding in node.values if isinstance(node, PlanNode) else ():
@@ -80,7 +81,7 @@ def _first_writers(nodes: Sequence[FragmentNode | PlanNode]) -> dict[str, int]:
     return writers
 
 
-def _over_before(conflict: Conflict, plan: _Plan) -> Obligation:
+def _over_before(conflict: Conflict, plan: AccessPlan) -> Obligation:
     first, then = conflict.first, conflict.then
     names = plan.graph.names[first.node], plan.graph.names[then.node]
     value = conflict.value
@@ -100,7 +101,7 @@ def _over_before(conflict: Conflict, plan: _Plan) -> Obligation:
         formula=_formula(plan.graph, first.node, then.node, plan.execution),
         message=f"`{names[0]}` {verbs[first.mode]} and `{names[1]}` {verbs[then.mode]} the same "
         f"bytes of `{first.resource}`, and may meet there",
-        witness=lambda _: _meeting(conflict, plan),
+        witness=lambda _: meeting(conflict, plan),
         told_by=told_by,
     )
 
@@ -155,7 +156,7 @@ def _barrier(graph: PlanGraph, first: int, then: int) -> Window | None:
     return None
 
 
-def _meeting(conflict: Conflict, plan: _Plan) -> AccessCounterexample | None:
+def meeting(conflict: Conflict, plan: AccessPlan) -> AccessCounterexample | None:
     """A run in which the two meet: at one time, or the writer comes first where it must not."""
     graph, execution = plan.graph, plan.execution
     first, then = conflict.first, conflict.then
@@ -184,7 +185,7 @@ def _meeting(conflict: Conflict, plan: _Plan) -> AccessCounterexample | None:
     )
 
 
-def _mattering(conflict: Conflict, plan: _Plan) -> Iterator[int]:
+def _mattering(conflict: Conflict, plan: AccessPlan) -> Iterator[int]:
     """The two nodes, and the one that wrote what is still to be read."""
     yield from (conflict.first.node, conflict.then.node)
     if conflict.value is not None and conflict.value in plan.writers:

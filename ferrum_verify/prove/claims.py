@@ -27,6 +27,8 @@ from ferrum_verify.prove.holding import holding_claims
 from ferrum_verify.prove.lifetimes import input_claims, inputs_of
 from ferrum_verify.prove.liveness import peak_claims, reuse_claims
 from ferrum_verify.prove.reusable import budget_claims, lane_claims
+from ferrum_verify.prove.schedule import schedule_sources
+from ferrum_verify.prove.schedule_inputs import scheduled_input_claims
 from ferrum_verify.prove.sizes import ceiling_claims, descriptor_claims
 from ferrum_verify.prove.slots import retained_claims, slot_claims, strangers_of
 from ferrum_verify.prove.spans import span_claims
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
     from ferrum_verify.plan.frontier import Capacity, Headroom
     from ferrum_verify.plan.order import HappensBefore
+    from ferrum_verify.plan.scheduled import ScheduledPlan
     from ferrum_verify.prove.obligation import Claims
     from ferrum_verify.reading.document import Subject
 
@@ -57,12 +60,27 @@ class Plan:
     execution: Execution
     descriptors: dict[str, DynamicDescriptor]
     minimum: dict[str, int]
+    under_schedule: bool = False
+    scheduled: ScheduledPlan | None = None
+
+    @property
+    def by_model(self) -> PlanGraph | None:
+        """The order of the nodes, where it is judged under an execution model."""
+        return None if self.under_schedule else self.graph
 
 
-def plan_of(subject: Subject, execution: Execution, *, ordered: bool) -> Plan | None:
+def plan_of(
+    subject: Subject,
+    execution: Execution,
+    *,
+    ordered: bool,
+    under_schedule: bool = False,
+    scheduled: ScheduledPlan | None = None,
+) -> Plan | None:
     """The plan of a subject, or None if it has no memory plan that could be read.
 
-    ``ordered`` says whether the graph rules found the order of the nodes sound.
+    ``ordered`` says whether the graph rules found the order of the nodes sound. Under a schedule
+    order is claimed of ``scheduled``, where it can be unrolled, and of nothing else.
     """
     memory = subject.memory
     if memory is None:
@@ -75,11 +93,17 @@ def plan_of(subject: Subject, execution: Execution, *, ordered: bool) -> Plan | 
         except SizeError:
             continue
     graph = PlanGraph(subject.nodes) if ordered and subject.nodes is not None else None
-    return Plan(subject, memory, graph, execution, descriptors, minimum)
+    return Plan(subject, memory, graph, execution, descriptors, minimum, under_schedule, scheduled)
 
 
 def claims_of(plan: Plan) -> Iterator[Claims]:
     """Every source of claims about a plan; each is asked on its own."""
+    if plan.scheduled is not None:
+        places = plan.subject.places
+        yield from schedule_sources(plan.scheduled, nodes=places.nodes, memory=places.memory)
+        yield scheduled_input_claims(
+            plan.scheduled, inputs_of(plan.subject), nodes=places.nodes, memory=places.memory
+        )
     yield from slot_sources(plan)
     yield from _access_sources(plan)
     yield from _liveness_sources(plan)
@@ -100,16 +124,22 @@ def slot_sources(plan: Plan) -> Iterator[Claims]:
             here = f"{at}/{index}/step_resource_slots/{place}"
             name = f"slot {place} of pool `{short_pool(pool.pool_id)}`"
             yield retained_claims(slot, name, here, plan.subject.kept, plan.descriptors)
-            if plan.graph is not None and len(slot.resource_ids) > 1:
+            if plan.by_model is not None and len(slot.resource_ids) > 1:
                 yield slot_claims(
-                    slot, name, here, plan.graph, plan.execution, foreign=foreign, repeated=repeated
+                    slot,
+                    name,
+                    here,
+                    plan.by_model,
+                    plan.execution,
+                    foreign=foreign,
+                    repeated=repeated,
                 )
                 yield input_claims(
                     slot,
                     name,
                     here,
                     plan.subject,
-                    plan.graph,
+                    plan.by_model,
                     inputs=inputs,
                     execution=plan.execution,
                 )
@@ -117,19 +147,19 @@ def slot_sources(plan: Plan) -> Iterator[Claims]:
 
 def _access_sources(plan: Plan) -> Iterator[Claims]:
     nodes, header = plan.subject.nodes, plan.subject.header
-    if plan.graph is not None and nodes is not None:
+    if plan.by_model is not None and nodes is not None:
         tokens = 1 if header is None else header.maximum_scheduled_tokens
         at = plan.subject.places.nodes
         declared = declared_bytes(plan.subject.program)
-        yield access_claims(nodes, tokens, declared, plan.graph, plan.execution, at=at)
+        yield access_claims(nodes, tokens, declared, plan.by_model, plan.execution, at=at)
 
 
 def _liveness_sources(plan: Plan) -> Iterator[Claims]:
     at = f"{plan.subject.places.memory}/dynamic_pools"
     for index, pool in enumerate(plan.memory.dynamic_pools):
         name = f"pool `{short_pool(pool.pool_id)}`"
-        if plan.graph is not None:
-            yield reuse_claims(pool, name, f"{at}/{index}", plan.graph, plan.execution)
+        if plan.by_model is not None:
+            yield reuse_claims(pool, name, f"{at}/{index}", plan.by_model, plan.execution)
         yield peak_claims(pool, name, f"{at}/{index}", plan.minimum)
 
 

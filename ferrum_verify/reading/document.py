@@ -33,6 +33,7 @@ Kind = Literal[
     "program",
     "catalog",
     "policy",
+    "schedule",
 ]
 
 

@@ -72,7 +72,11 @@ FORMS: dict[Kind, Form] = {
         "policy_id version scheduling memory admission reusable_execution fingerprint",
         "attention_execution execution_determinism",
     ),
+    "schedule": _form("schedule:Schedule", "schema host", "steps"),
 }
+
+TAGGED: dict[str, Kind] = {"ferrum-verify/schedule/v1": "schedule"}
+"""The kinds that say in their `schema` what they are: nothing else is one of them."""
 
 PAYLOAD = _form(
     "execution_plan:PlanPayload",
@@ -98,9 +102,14 @@ def detect(value: Any) -> Kind | None:
     """The kind whose fields agree best with the value's, or None if it has half of no kind's."""
     if not isinstance(value, dict) or _is_bare_payload(value) or _names_a_plan(value):
         return None
+    tag = value.get("schema")
+    if isinstance(tag, str) and tag in TAGGED:
+        return TAGGED[tag]
     best: Kind | None = None
     best_agreement = 0.0
     for kind, form in FORMS.items():
+        if kind in TAGGED.values():
+            continue
         present = len(form.required & value.keys())
         foreign = len(value.keys() - form.required - form.optional)
         agreement = 2 * present / (len(form.required) + present + foreign)

@@ -51,8 +51,8 @@ UNKNOWN_KIND = Rule(
     summary="The JSON value is a document of a known kind.",
     why="A plan in another wrapping is not a plan that the engine would load.",
     fix="Give an execution plan, a fragment, a memory plan, a planning problem, a bundle, a "
-    "resolved model plan, a program, a catalog or a policy; `ferrum-verify schema NAME` shows "
-    "each one's form, and docs/get-your-plan.md how the engine writes them.",
+    "resolved model plan, a program, a catalog, a policy or a schedule; `ferrum-verify schema "
+    "NAME` shows each one's form, and docs/get-your-plan.md how the engine writes them.",
     source="docs/format.md, «Documents»",
     example=Example("fragment", {"/nodes": DELETE, "/memory": DELETE}),
 )

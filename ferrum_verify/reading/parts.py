@@ -79,7 +79,9 @@ def sound_parts(kind: Kind, document: Any) -> Parts:  # noqa: PLR0911  (one for 
         case "program" | "catalog" | "policy":
             parts = {}
             parts[kind] = document
-            return parts
+        case "schedule":
+            parts = {}  # it says something of a plan, and is read beside it
+    return parts
 
 
 def readable_parts(kind: Kind, document: dict[str, Any]) -> Parts:

@@ -255,6 +255,8 @@ _EXPECTED = {
     "model_type": "an object",
     "model_attributes_type": "an object",
     "union_tag_not_found": "a text or an object with one key",
+    "host_action": "an object with `launch`, `record`, `wait`, `synchronize` or `access`",
+    "synchronized": "an object with `stream` or `event`",
 }
 TYPE = Rule(
     id="wire.type",

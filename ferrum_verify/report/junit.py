@@ -30,20 +30,23 @@ def render(report: Report, _screen: Screen) -> str:
     """The report as one ``testsuites`` element."""
     root = ET.Element("testsuites", name="ferrum-verify")
     for document, regions in zip(report.documents, regions_of(report.documents), strict=True):
-        root.append(_suite(document, regions, report.execution))
+        root.append(_suite(document, regions, report.execution, report.judge))
     seconds = sum(sum(document.timings.values()) for document in report.documents)
     _count(root, seconds)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _suite(document: DocumentReport, regions: Mapping[str, Region], execution: str) -> ET.Element:
+def _suite(
+    document: DocumentReport, regions: Mapping[str, Region], execution: str, judge: str
+) -> ET.Element:
     suite = ET.Element("testsuite", name=printable(document.source))
     properties = ET.SubElement(suite, "properties")
     for name, value in (
         ("verdict", document.verdict),
         ("kind", document.kind),
         ("execution", execution),
+        ("judge", None if judge == "all" else judge),
     ):
         if value is not None:
             ET.SubElement(properties, "property", name=name, value=value)
@@ -92,9 +95,8 @@ def _details(finding: Finding) -> str:
     lines += [f"{name}: {printable(text)}" for name, text in compared_values(finding)]
     if finding.counterexample is not None:
         lines += ["counterexample:", *counterexample_lines(finding.counterexample, _COLUMNS)]
-    rule = finding.stated_by
-    if rule is not None:
-        lines.append(f"fix: {sentence(rule.fix)}")
+    if finding.remedy is not None:
+        lines.append(f"fix: {sentence(finding.remedy)}")
     return "\n".join(lines)
 
 

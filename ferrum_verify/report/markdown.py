@@ -66,7 +66,9 @@ def _head(report: Report) -> Iterator[str]:
     count = plural(len(report.documents), "document")
     yield f"### ferrum-verify: {report.verdict}"
     yield ""
-    yield f"{count} audited under `{report.execution}` execution: {tally_text(report.findings)}."
+    model, _, not_judged = report.terms.partition(", ")
+    told = f"`{model}` execution" + (f", {not_judged}" if not_judged else "")
+    yield f"{count} audited under {told}: {tally_text(report.findings)}."
     yield ""
     proofs = any(document.obligations is not None for document in report.documents)
     yield "| Document | Verdict | Errors | Open | Warnings | Notes |" + (
@@ -134,9 +136,8 @@ def _item(finding: Finding, line: str, uses: Mapping[str, frozenset[str]]) -> st
     values = [f"{name} {_code(text)}" for name, text in compared_values(finding)]
     if values:
         lines.append(f"  ({'; '.join(values)})")
-    rule = finding.stated_by
-    if rule is not None:
-        lines.append(f"  *Fix:* {sentence(rule.fix)}")
+    if finding.remedy is not None:
+        lines.append(f"  *Fix:* {sentence(finding.remedy)}")
     if finding.counterexample is not None:
         drawn = counterexample_lines(finding.counterexample, _COLUMNS, uses)
         lines += ["", "  ```text", *(f"  {line}" for line in drawn), "  ```"]

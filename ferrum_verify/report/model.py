@@ -7,8 +7,9 @@ computed is left out of it, never ``null``.
 from __future__ import annotations
 
 from dataclasses import asdict, astuple, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from ferrum_verify.findings import Judgment
 from ferrum_verify.reading.load import Origin
 from ferrum_verify.version import __version__
 
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
     import networkx as nx
 
-    from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.counterexamples import Runs
     from ferrum_verify.documents.catalog import CapabilityCatalog
-    from ferrum_verify.findings import Finding
+    from ferrum_verify.findings import Finding, Judge
     from ferrum_verify.reading.document import Kind, Subject
+    from ferrum_verify.report.slots_cost import SlotsCost
 
 REPORT_SCHEMA = "ferrum-verify/report/v1"
 
@@ -114,7 +116,8 @@ class DocumentReport:
     """What the audit of one document found.
 
     ``obligations`` is None where no proof was asked for; ``interrupted`` says that the proofs were
-    ended from outside, and is not in the JSON. ``timings`` are seconds by phase.
+    ended from outside, and is not in the JSON. ``timings`` are seconds by phase. ``memory`` is what
+    the slots cost, None where that was not asked for or cannot be told.
     ``subject`` is the document as it was read (of a planning problem: with the memory plan
     that was derived from it), for renderers that show more than findings; ``path`` and
     ``line`` say where in which file it began, and ``origins`` where the members of a document
@@ -129,6 +132,7 @@ class DocumentReport:
     slots: tuple[SlotReport, ...] = ()
     obligations: Obligations | None = None
     timings: dict[str, float] = field(default_factory=dict)
+    memory: SlotsCost | None = None
     interrupted: bool = False
     subject: Subject | None = field(default=None, repr=False, compare=False)
     path: Path | None = field(default=None, repr=False, compare=False)
@@ -169,16 +173,29 @@ class DocumentReport:
         wire["slots"] = [slot.to_wire() for slot in self.slots]
         if self.obligations is not None:
             wire["obligations"] = self.obligations.to_wire()
+        if self.memory is not None:
+            wire["memory"] = self.memory.to_wire()
         wire["timings"] = {phase: round(seconds, 6) for phase, seconds in self.timings.items()}
         return wire
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The report of one run over one or more documents, under one execution model."""
+    """The report of one run over one or more documents, under one model or schedule.
 
-    execution: Execution
+    ``judge`` says what was asked for; of anything but ``all``, the rest was not judged, and the
+    verdicts do not speak of it.
+    """
+
+    execution: Runs
     documents: tuple[DocumentReport, ...]
+    judge: Judge = "all"
+
+    @property
+    def terms(self) -> str:
+        """The execution model, and what was not judged, in words."""
+        others = [judgment for judgment in get_args(Judgment) if judgment != self.judge]
+        return self.execution + ("" if self.judge == "all" else f", {others[0]} not judged")
 
     @property
     def verdict(self) -> Verdict:
@@ -226,6 +243,7 @@ class Report:
             "schema": REPORT_SCHEMA,
             "tool": {"name": "ferrum-verify", "version": __version__},
             "execution": self.execution,
+            **({} if self.judge == "all" else {"judge": self.judge}),
             "documents": [document.to_wire() for document in self.documents],
             "summary": self.summary,
         }

@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ferrum_verify.counterexamples import AccessCounterexample, ScheduleCounterexample
+from ferrum_verify.counterexamples import (
+    AccessCounterexample,
+    DependencyCounterexample,
+    ScheduleCounterexample,
+)
 from ferrum_verify.findings import pointer, rules_of
 from ferrum_verify.findings.wording import printable, sentence
 from ferrum_verify.report.locations import file_name, regions_of
@@ -23,6 +27,7 @@ from ferrum_verify.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ferrum_verify.counterexamples import ScheduledNode
     from ferrum_verify.findings import Finding, Rule
     from ferrum_verify.reading.positions import Region
     from ferrum_verify.report.formats import Screen
@@ -34,7 +39,7 @@ SCHEMA = (
 
 _COLUMNS = 80
 
-_RUNS = (ScheduleCounterexample, AccessCounterexample)
+_Run = ScheduleCounterexample | AccessCounterexample | DependencyCounterexample
 
 
 def render(report: Report, _screen: Screen) -> str:
@@ -76,6 +81,7 @@ def _run(report: Report) -> dict[str, Any]:
         ],
         "properties": {
             "execution": report.execution,
+            **({} if report.judge == "all" else {"judge": report.judge}),
             "verdict": report.verdict,
             "documents": [
                 {"source": each.source, "verdict": each.verdict} for each in report.documents
@@ -127,12 +133,12 @@ def _result(
         "locations": [_location(document, finding.location, regions)],
         "partialFingerprints": {"findingHash/v1": _identity(finding)},
     }
-    if isinstance(finding.counterexample, _RUNS):
+    if isinstance(finding.counterexample, _Run):
         result["codeFlows"] = [_code_flow(finding.counterexample, document, regions)]
     wire = finding.to_wire()
     result["properties"] = {"document": document.source, "family": finding.family} | {
         name: wire[name]
-        for name in ("judgment", "expected", "actual", "counterexample")
+        for name in ("judgment", "expected", "actual", "fix", "counterexample")
         if name in wire
     }
     return result
@@ -143,7 +149,7 @@ def _message(finding: Finding) -> str:
     if finding.counterexample is None:
         return text
     lines = counterexample_lines(finding.counterexample, _COLUMNS)
-    if isinstance(finding.counterexample, _RUNS):
+    if isinstance(finding.counterexample, _Run):
         lines = lines[:3]  # the schedule itself is the result's code flow
     return "\n".join([text, "Counterexample:", *lines])
 
@@ -176,7 +182,7 @@ def _location(
 
 
 def _code_flow(
-    schedule: ScheduleCounterexample | AccessCounterexample,
+    schedule: _Run,
     document: DocumentReport,
     regions: Mapping[str, Region],
 ) -> dict[str, Any]:
@@ -184,34 +190,51 @@ def _code_flow(
     marks = _marks(schedule)
     steps = []
     for order, node in enumerate(sorted(schedule.nodes, key=lambda n: (n.start, n.end)), start=1):
-        text = f"`{node.id}` runs from time {node.start} to {node.end}."
-        if node.id in marks:
-            text += f" {marks[node.id]}"
+        key = (node.id, node.step)
+        text = f"`{node.id}` runs from time {node.start} to {node.end}{_where(node)}."
+        if key in marks:
+            text += f" {marks[key]}"
         location = _location(document, places[node.id], regions) if node.id in places else {}
         steps.append(
             {
                 "location": location | {"message": {"text": text}},
                 "executionOrder": order,
-                "importance": "essential" if node.id in marks else "important",
+                "importance": "essential" if key in marks else "important",
             }
         )
-    met = "both resources are live"
-    if isinstance(schedule, AccessCounterexample):
-        met = f"both nodes need the same bytes of `{schedule.resource}`"
-    text = f"A schedule in which {met} at time {schedule.at}."
+    text = f"A schedule in which {_met(schedule)}."
     return {"message": {"text": text}, "threadFlows": [{"locations": steps}]}
 
 
-def _marks(schedule: ScheduleCounterexample | AccessCounterexample) -> dict[str, str]:
+def _met(schedule: _Run) -> str:
+    match schedule:
+        case DependencyCounterexample(node=node, dependency=dependency):
+            return f"`{node}` starts before `{dependency}`, on which it depends, has ended"
+        case AccessCounterexample(resource=resource, at=at):
+            return f"both nodes need the same bytes of `{resource}` at time {at}"
+    return f"both resources are live at time {schedule.at}"
+
+
+def _where(node: ScheduledNode) -> str:
+    step = "" if node.step is None else f" in step {node.step}"
+    return step if node.stream is None else f"{step} on stream `{node.stream}`"
+
+
+def _marks(schedule: _Run) -> dict[tuple[str, int | None], str]:
     """What a run's two nodes have to do with each other."""
+    if isinstance(schedule, DependencyCounterexample):
+        return {
+            (schedule.node, schedule.step): f"It depends on `{schedule.dependency}`.",
+            (schedule.dependency, schedule.dependency_step): "It should have ended first.",
+        }
     if isinstance(schedule, AccessCounterexample):
         verb = {"read": "reads", "write": "writes"}[schedule.mode]
         return {
-            schedule.writer: f"It writes `{schedule.resource}`.",
-            schedule.other: f"It {verb} `{schedule.resource}`.",
+            (schedule.writer, schedule.writer_step): f"It writes `{schedule.resource}`.",
+            (schedule.other, schedule.other_step): f"It {verb} `{schedule.resource}`.",
         }
     return {
-        side.node: f"It uses `{side.resource}`, live at time {schedule.at}."
+        (side.node, side.step): f"It uses `{side.resource}`, live at time {schedule.at}."
         for side in (schedule.left, schedule.right)
     }
 
@@ -222,7 +245,7 @@ def _pointers(document: DocumentReport) -> set[str]:
     schedules = [
         finding.counterexample
         for finding in document.findings
-        if isinstance(finding.counterexample, _RUNS)
+        if isinstance(finding.counterexample, _Run)
     ]
     if schedules:
         places = _node_pointers(document)

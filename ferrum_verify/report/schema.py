@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, get_args
 
-from ferrum_verify.counterexamples import SIDES, Execution
+from ferrum_verify.counterexamples import SIDES, Runs
 from ferrum_verify.counterexamples.parties import PartyKind
 from ferrum_verify.findings import Family, Judgment, Severity
 from ferrum_verify.reading.document import Kind
@@ -34,10 +34,20 @@ def _one_of(*values: str) -> dict[str, Any]:
     return {"enum": list(values)}
 
 
+def _shape() -> dict[str, Any]:
+    return _object({"sequences": _COUNT, "tokens": _COUNT, "pages": _COUNT})
+
+
+def _pool_cost() -> dict[str, Any]:
+    bytes_ = dict.fromkeys(("bytes", "least_bytes", "best_bytes"), _COUNT)
+    return _object({"pool_id": _TEXT, **bytes_, "proved": _FLAG}, {"shape": _shape()})
+
+
 def _counterexample() -> dict[str, Any]:
-    shape = _object({"sequences": _COUNT, "tokens": _COUNT, "pages": _COUNT})
-    run = _list(_object({"id": _TEXT, "start": _COUNT, "end": _COUNT}))
-    use = _object({"resource": _TEXT, "node": _TEXT})
+    shape = _shape()
+    step = {"step": _COUNT}
+    run = _list(_object({"id": _TEXT, "start": _COUNT, "end": _COUNT}, {"stream": _TEXT, **step}))
+    use = _object({"resource": _TEXT, "node": _TEXT}, step)
     extent = _object({"resource": _TEXT, "start": _COUNT, "end": _COUNT}, {"value": _TEXT})
     counts = _object({"minimum_tokens": _COUNT, "alignment": _COUNT})
     party = _object(
@@ -66,11 +76,20 @@ def _counterexample() -> dict[str, Any]:
                     "nodes": run,
                     "resource": _TEXT,
                     "bytes": _object({"start": _COUNT, "end": _COUNT}),
-                    "writer": _object({"node": _TEXT}),
-                    "other": _object({"node": _TEXT, "mode": _one_of("read", "write")}),
+                    "writer": _object({"node": _TEXT}, step),
+                    "other": _object({"node": _TEXT, "mode": _one_of("read", "write")}, step),
                     "at": _COUNT,
                 },
                 {"value": _TEXT},
+            ),
+            _object(
+                {
+                    "kind": {"const": "dependency"},
+                    "nodes": run,
+                    "node": _TEXT,
+                    "dependency": _TEXT,
+                },
+                step | {"dependency_step": _COUNT},
             ),
             _object(
                 {
@@ -104,7 +123,12 @@ def report_schema() -> dict[str, Any]:
             "message": _TEXT,
             "location": _POINTER,
         },
-        {"expected": {}, "actual": {}, "counterexample": {"$ref": "#/$defs/counterexample"}},
+        {
+            "expected": {},
+            "actual": {},
+            "fix": _TEXT,
+            "counterexample": {"$ref": "#/$defs/counterexample"},
+        },
     )
     slot = _object(
         {"pool_id": _TEXT, "resource_ids": _list(_TEXT)},
@@ -131,6 +155,7 @@ def report_schema() -> dict[str, Any]:
         },
         {
             "kind": _one_of(*get_args(Kind), *get_args(Held)),
+            "memory": _object({"pools": _list(_pool_cost()), "shape": _shape()}),
             "obligations": _object(
                 dict.fromkeys((each.name for each in fields(Obligations)), _COUNT)
             ),
@@ -140,10 +165,11 @@ def report_schema() -> dict[str, Any]:
         {
             "schema": {"const": REPORT_SCHEMA},
             "tool": _object({"name": {"const": "ferrum-verify"}, "version": _TEXT}),
-            "execution": _one_of(*get_args(Execution)),
+            "execution": _one_of(*get_args(Runs)),
             "documents": _list({"$ref": "#/$defs/document"}),
             "summary": _object(dict.fromkeys(VERDICTS, _COUNT)),
-        }
+        },
+        {"judge": _one_of(*get_args(Judgment))},
     )
     definitions = {
         "document": document,

@@ -7,6 +7,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.table import Table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -61,3 +62,14 @@ class Sheet:
         """What has been set so far, without blanks at line ends."""
         lines = self._collected.getvalue().splitlines()
         return "".join(f"{_COMMAND.sub(_DEFUSED, line.rstrip())}\n" for line in lines)
+
+
+def plain_table(*columns: str) -> Table:
+    """A table without lines; a column whose name begins with ``>`` is set to the right."""
+    rows = Table(box=None, padding=(0, 1), header_style="dim", pad_edge=True)
+    for column in columns:
+        right = column.startswith(">")
+        rows.add_column(
+            column.removeprefix(">"), justify="right" if right else "left", overflow="fold"
+        )
+    return rows

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Gate = Callable[[Counterexample], bool]
 
 
-def gate(document: Any, execution: Execution = "fenced") -> Gate:
+def gate(document: Any, execution: Execution = "fenced", schedule: Any = None) -> Gate:
     """Whether a counterexample of the document may be shown.
 
     Every counterexample of every command passes such a gate: those of findings in ``shown``,
@@ -32,7 +32,7 @@ def gate(document: Any, execution: Execution = "fenced") -> Gate:
 
         if not parts:
             parts.append(parts_of(document))
-        return check_counterexample(parts[0], counterexample, execution)
+        return check_counterexample(parts[0], counterexample, execution, schedule)
 
     return accepts
 

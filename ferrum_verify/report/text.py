@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from ferrum_verify.findings import Family
@@ -21,13 +20,15 @@ from ferrum_verify.findings.wording import (
 from ferrum_verify.report.counts import claim_counts
 from ferrum_verify.report.headroom import headroom, headroom_beside_lanes
 from ferrum_verify.report.pools import pool_summaries
-from ferrum_verify.report.screen import Sheet
+from ferrum_verify.report.screen import Sheet, plain_table
+from ferrum_verify.report.slots_table import cost_blocks
 from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rich.console import RenderableType
+    from rich.table import Table
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
@@ -84,7 +85,7 @@ def _summary(report: Report) -> Text:
 def _document(
     document: DocumentReport, report: Report, *, with_tables: bool, width: int
 ) -> Iterator[RenderableType]:
-    kind = f"{document.kind}, {report.execution}" if document.kind else "no known document"
+    kind = f"{document.kind}, {report.terms}" if document.kind else "no known document"
     yield Text.assemble(
         (document.verdict.upper(), _STYLES[document.verdict]),
         "  ",
@@ -165,7 +166,7 @@ def _rule(
             (0, 0, 0, _INDENT),
         )
     rule = findings[0].stated_by
-    if rule is not None:
+    if rule is not None and any(finding.fix is None for finding in findings):
         yield Padding(Text.assemble(("fix: ", "green"), sentence(rule.fix)), (0, 0, 0, _INDENT + 2))
 
 
@@ -183,13 +184,17 @@ def _details(finding: Finding, subject: Subject | None, width: int) -> Iterator[
             text = line.lstrip(" ")
             margin = indent + len(line) - len(text)
             yield Padding(Text(text, overflow="fold"), (0, 0, 0, min(margin, width - 1)))
+    if finding.fix is not None:
+        yield Padding(
+            Text.assemble(("fix: ", "green"), sentence(finding.fix)), (0, 0, 0, _INDENT + 2)
+        )
 
 
 def _tables(document: DocumentReport, subject: Subject) -> Iterator[RenderableType]:
     if subject.memory is not None and subject.memory.dynamic_pools:
         summaries = pool_summaries(subject.memory)
         saved = sum(summary.saved or 0 for summary in summaries)
-        table = _table("Pool", "Holds", ">Members", ">Slots", ">Resident", ">Saved")
+        table = plain_table("Pool", "Holds", ">Members", ">Slots", ">Resident", ">Saved")
         for pool in summaries[:MAXIMUM_ROWS]:
             least, most = pool.resident
             table.add_row(
@@ -208,6 +213,9 @@ def _tables(document: DocumentReport, subject: Subject) -> Iterator[RenderableTy
         yield table
         yield from _rest(len(summaries), "pools")
         yield from _headroom(document, subject, subject.memory)
+    if document.memory is not None:
+        yield Text()
+        yield from cost_blocks(document.memory)
     if document.slots:
         yield Text()
         yield Text("  Slots that several resources share", style="bold")
@@ -240,7 +248,7 @@ def _headroom(
 
 
 def _slot_table(slots: tuple[SlotReport, ...]) -> Table:
-    table = _table("Pool", "Members", "In-order", "Fenced", "Concurrent")
+    table = plain_table("Pool", "Members", "In-order", "Fenced", "Concurrent")
     unsafe_first = sorted(slots, key=lambda slot: slot.fenced is not False)
     for slot in unsafe_first[:MAXIMUM_ROWS]:
         shown = ", ".join(shortened(name, 24) for name in slot.resource_ids[:2])
@@ -266,13 +274,3 @@ def _safety(safe: bool | None, hazards: int = 0) -> Text:
 def _rest(total: int, noun: str) -> Iterator[RenderableType]:
     if total > MAXIMUM_ROWS:
         yield Text(f"  … and {total - MAXIMUM_ROWS:,} more {noun}")
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 1), header_style="dim", pad_edge=True)
-    for column in columns:
-        right = column.startswith(">")
-        table.add_column(
-            column.removeprefix(">"), justify="right" if right else "left", overflow="fold"
-        )
-    return table

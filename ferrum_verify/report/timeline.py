@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.counterexamples import (
     AccessCounterexample,
+    DependencyCounterexample,
     OverlapCounterexample,
     ScheduleCounterexample,
     ShapeCounterexample,
@@ -33,10 +34,8 @@ def counterexample_lines(
     ``uses`` says which resources each node uses, where the document tells.
     """
     match counterexample:
-        case ScheduleCounterexample():
-            return _schedule(counterexample, columns, uses or {})
-        case AccessCounterexample():
-            return _access(counterexample, columns)
+        case ScheduleCounterexample() | AccessCounterexample() | DependencyCounterexample():
+            return _run(counterexample, columns, uses or {})
         case OverlapCounterexample(shape=shape, left=left, right=right, byte=byte):
             return [
                 f"at {describe(shape)}:",
@@ -52,6 +51,19 @@ def counterexample_lines(
             return _span(counterexample)
 
 
+def _run(
+    run: ScheduleCounterexample | AccessCounterexample | DependencyCounterexample,
+    columns: int,
+    uses: Mapping[str, frozenset[str]],
+) -> list[str]:
+    match run:
+        case ScheduleCounterexample():
+            return _schedule(run, columns, uses)
+        case AccessCounterexample():
+            return _access(run, columns)
+    return _dependency(run, columns)
+
+
 def _schedule(
     schedule: ScheduleCounterexample, columns: int, uses: Mapping[str, frozenset[str]]
 ) -> list[str]:
@@ -59,41 +71,71 @@ def _schedule(
 
     def mark(node: ScheduledNode) -> str:
         used = uses.get(node.id, frozenset())
-        is_left = node.id == left.node or left.resource in used
-        is_right = node.id == right.node or right.resource in used
+        is_left = node.step == left.step and (node.id == left.node or left.resource in used)
+        is_right = node.step == right.step and (node.id == right.node or right.resource in used)
         return "X" if is_left and is_right else "A" if is_left else "B" if is_right else "-"
 
     return [
         f"at time {schedule.at} both are live:",
-        f"  A  {printable(left.resource)}, used by {printable(left.node)}",
-        f"  B  {printable(right.resource)}, used by {printable(right.node)}",
+        f"  A  {printable(left.resource)}, used by {at_step(left.node, left.step)}",
+        f"  B  {printable(right.resource)}, used by {at_step(right.node, right.step)}",
         *_drawn(schedule.nodes, mark, schedule.at, columns),
     ]
 
 
 def _access(found: AccessCounterexample, columns: int) -> list[str]:
-    marks = {found.writer: "A", found.other: "B"}
+    marks = {(found.writer, found.writer_step): "A", (found.other, found.other_step): "B"}
     last = found.end - 1
     which = f"bytes {found.start:,} to {last:,}" if last > found.start else f"byte {last:,}"
     return [
         f"at time {found.at} both need {which} of {printable(found.resource)}:",
-        f"  A  written by {printable(found.writer)}",
+        f"  A  written by {at_step(found.writer, found.writer_step)}",
         f"  B  {access_words(found)}",
-        *_drawn(found.nodes, lambda node: marks.get(node.id, "-"), found.at, columns),
+        *_drawn(found.nodes, lambda node: marks.get((node.id, node.step), "-"), found.at, columns),
     ]
+
+
+def _dependency(found: DependencyCounterexample, columns: int) -> list[str]:
+    first, then = (found.dependency, found.dependency_step), (found.node, found.step)
+    marks = {first: "A", then: "B"}
+    at = starts_at(found)
+    return [
+        f"at time {at} B starts, and A has not ended:",
+        f"  A  {at_step(*first)}",
+        f"  B  {at_step(*then)}, which depends on it",
+        *_drawn(found.nodes, lambda node: marks.get((node.id, node.step), "-"), at, columns),
+    ]
+
+
+def starts_at(found: DependencyCounterexample) -> int:
+    """When the node starts that should have waited."""
+    return next(n.start for n in found.nodes if (n.id, n.step) == (found.node, found.step))
+
+
+def at_step(name: str, step: int | None) -> str:
+    """A node, and the step that it is of where there are several."""
+    return printable(name) if step is None else f"{printable(name)} of step {step}"
+
+
+def lane_of(node: ScheduledNode) -> str:
+    """The stream that a node of a schedule's run is on, or the host."""
+    return "host" if node.stream is None else f"stream {printable(node.stream)}"
 
 
 def access_words(found: AccessCounterexample) -> str:
     """What the other node does with the bytes: "read by NODE, which needs VALUE"."""
     done = "written" if found.mode == "write" else "read"
     value = "" if found.value is None else f", which needs {printable(found.value)}"
-    return f"{done} by {printable(found.other)}{value}"
+    return f"{done} by {at_step(found.other, found.other_step)}{value}"
 
 
 def _drawn(
     nodes: Sequence[ScheduledNode], mark: Callable[[ScheduledNode], str], at: int, columns: int
 ) -> list[str]:
-    """A line for each node of a run, and the mark of a time below them."""
+    """A line for each node of a run, and the mark of a time below them.
+
+    The nodes of a schedule stand below the lane of their stream, which has all of them.
+    """
     rows = [(node, mark(node)) for node in sorted(nodes, key=lambda n: (n.start, n.end))]
     hidden = 0
     if len(rows) > MAXIMUM_ROWS:
@@ -101,7 +143,19 @@ def _drawn(
         shown = users[: MAXIMUM_ROWS // 2] + users[max(len(users) - MAXIMUM_ROWS // 2, 12) :]
         hidden = len(rows) - len(shown)
         rows = shown
-    names = [shortened(node.id, _NAME_COLUMNS) for node, _ in rows]
+    lanes: dict[str, list[tuple[ScheduledNode, str]]] = {}
+    if any(node.stream is not None for node, _ in rows):
+        for row in rows:
+            lanes.setdefault(lane_of(row[0]), []).append(row)
+    blocks = [
+        (name, marked)
+        for lane, members in (lanes.items() or [("", rows)])
+        for name, marked in (
+            *([(lane, members)] if lane else []),
+            *((f"{'  ' if lane else ''}{label_of(row[0])}", [row]) for row in members),
+        )
+    ]
+    names = [name for name, _ in blocks]
     indent = max(map(len, names), default=0) + 2
     length = max((node.end for node in nodes), default=0) or 1
     room = max(columns - indent - 1, 10)
@@ -112,9 +166,12 @@ def _drawn(
         return int(tick * scale)
 
     lines = []
-    for name, (node, letter) in zip(names, rows, strict=True):
-        width = max(column(node.end) - column(node.start), 1)
-        lines.append(f"{name:<{indent}}{' ' * column(node.start)}{letter * width}")
+    for name, marked in blocks:
+        line = f"{name:<{indent}}"
+        for node, letter in marked:
+            width = max(column(node.end) - column(node.start), 1)
+            line = line.ljust(indent + column(node.start)) + letter * width
+        lines.append(line)
     place = indent + column(at)
     label = f"time {at}"
     if place + len(label) + 2 > columns:
@@ -124,6 +181,12 @@ def _drawn(
     if hidden:
         lines.append(f"({hidden:,} more nodes of the schedule are not drawn)")
     return lines
+
+
+def label_of(node: ScheduledNode) -> str:
+    """A node's name, shortened, with its step in parentheses where there are several."""
+    name = shortened(node.id, _NAME_COLUMNS)
+    return name if node.step is None else f"{name} ({node.step})"
 
 
 def _extent(extent: ByteRange) -> str:

@@ -26,6 +26,8 @@ from ferrum_verify.derive.reusable import (
 )
 from ferrum_verify.documents.plan_schema import SCHEMA_8_1
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.plan.accesses import declared_bytes
+from ferrum_verify.plan.order import MAXIMUM_NODES
 from ferrum_verify.plan.sharing import slot_safety
 from ferrum_verify.plan.sizes import UNIT, bytes_at, request_bytes, resident_ceilings
 from ferrum_verify.rules import descriptor_rows
@@ -37,15 +39,18 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
     from ferrum_verify.documents.reusable import Capacity
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.scheduled import ScheduledPlan
     from ferrum_verify.plan.sharing import SlotSafety
     from ferrum_verify.reading.document import Subject
+    from ferrum_verify.reading.schedules import LoadedSchedule
 
 
 class Expected:
     """A subject with a memory plan, and what follows from it.
 
     ``ordered`` says whether the graph is sound enough to speak of order; ``doubts`` are the
-    JSON pointers of wire faults that were read past.
+    JSON pointers of wire faults that were read past. ``under`` a schedule order is judged by
+    that, and not by the execution model.
     """
 
     def __init__(
@@ -56,13 +61,38 @@ class Expected:
         *,
         ordered: bool = True,
         doubts: tuple[str, ...] = (),
+        under: LoadedSchedule | None = None,
     ) -> None:
         self.subject = subject
         self.memory = memory
         self.execution = execution
         self.doubts = doubts
+        self.under = under
         order = subject.order
         self.order = order if ordered and order is not None and order.is_tractable else None
+
+    @cached_property
+    def scheduled(self) -> ScheduledPlan | None:
+        """The plan under the schedule; None without one, or with more nodes than are ordered."""
+        # Seldom asked for, and no audit without it need load it.
+        from ferrum_verify.documents.schedule import HostAccess, Launch  # noqa: PLC0415
+        from ferrum_verify.plan.scheduled import ScheduledPlan  # noqa: PLC0415
+
+        schedule = None if self.under is None else self.under.schedule
+        order, header = self.order, self.subject.header
+        if schedule is None or order is None:
+            return None
+        if (
+            sum(1 for each in schedule.host if isinstance(each, Launch | HostAccess))
+            > MAXIMUM_NODES
+        ):
+            return None
+        tokens = 1 if header is None else header.maximum_scheduled_tokens
+        declared = declared_bytes(self.subject.program)
+        return ScheduledPlan(schedule, order.nodes, self.memory, tokens, declared)
+
+    judged_schedule: ScheduledPlan | None = None
+    """The plan under the schedule, once the rules have found that its order can be judged."""
 
     @cached_property
     def descriptors(self) -> dict[str, DynamicDescriptor]:

@@ -30,7 +30,8 @@ def check(facts: Expected) -> Iterator[Finding]:
     yield from _carried(facts, nodes)
     yield from _kept_between_steps(facts, nodes)
     yield from _given_away(facts, nodes)
-    yield from _inputs_lost(facts, nodes)
+    if facts.under is None:
+        yield from _inputs_lost(facts, nodes)
 
 
 CARRIED = Rule(
@@ -273,7 +274,7 @@ INPUT_LOST = Rule(
 
 def _inputs_lost(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Finding]:
     """Inputs in a slot whose members are used before; what is live together is told as that."""
-    inputs = _inputs(nodes)
+    inputs = inputs_of(nodes)
     users = {} if facts.order is None else facts.order.users
     for (group, index), safety in facts.slot_safety.items():
         place, pool = facts.pools[group]
@@ -297,7 +298,7 @@ def _inputs_lost(facts: Expected, nodes: tuple[PlanNode, ...]) -> Iterator[Findi
                 )
 
 
-def _inputs(nodes: tuple[PlanNode, ...]) -> dict[str, str]:
+def inputs_of(nodes: tuple[PlanNode, ...]) -> dict[str, str]:
     """For each resource with a value that no node writes as an output, one of these values."""
     written = {b.value_id for node in nodes for b in node.values if b.role == "output"}
     return {

@@ -275,7 +275,7 @@ ROWS_OVERLAP = Rule(
 
 def _check_order(facts: Expected, pool: DynamicPool, location: str) -> Iterator[Finding]:
     """Whether rows that reuse one extent are live together, derived or not."""
-    if facts.order is None or facts.execution == "in-order":
+    if facts.order is None or facts.execution == "in-order" or facts.under is not None:
         return
     if pool.invocation_liveness_mode == "total_order_reuse":
         for left, right in _overlapping(facts.order, pool):

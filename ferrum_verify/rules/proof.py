@@ -1,4 +1,4 @@
-"""What the proofs say of themselves: claims that stay open, and answers that contradict."""
+"""What an audit says of itself: claims and questions that stay open, answers that contradict."""
 
 from __future__ import annotations
 
@@ -32,4 +32,15 @@ DISAGREEMENT = Rule(
     fix="Report the plan: this is a fault of the verifier, not of the plan.",
     source="a check of this verifier on itself",
     judgment="safety",
+)
+SAFETY_IN_DOUBT = Rule(
+    id="integrity.safety-in-doubt",
+    summary="Where only safety is judged, no fault of conformance keeps it from being judged.",
+    why="A row that cannot be read has no bytes that could be judged, and nodes without an order "
+    "have no lives. That no fault of safety was found there says nothing.",
+    fix="Audit with `--judge all`, and mend the faults that are named.",
+    source="docs/audit.md, «What is judged»",
+    judgment="safety",
+    severity="warning",
+    undecided=True,
 )

@@ -209,7 +209,7 @@ def _check_order(
     location: str,
 ) -> Iterator[Finding]:
     """Whether members of a slot are live together, however the slots came to be."""
-    if facts.order is None:
+    if facts.order is None or facts.under is not None:
         return
     name = f"pool `{short_pool(pool.pool_id)}`"
     repeated = in_several(pool)
@@ -226,11 +226,15 @@ def _check_order(
         for left, right in safety.unsafe[facts.execution]:
             if not repeated.isdisjoint((left, right)) or not {left, right} <= members.keys():
                 continue  # that one of the two is here at all is the cause, and is told
+            # A sound plan has no clash, and its audit need not load what mends one.
+            from ferrum_verify.rules.clash_remedy import clash_remedy  # noqa: PLC0415
+
             yield SHARED_WHILE_LIVE.finding(
                 f"slot {index} of {name} gives the same bytes to "
                 + explain_clash(left, right, facts.order, facts.execution),
                 f"{location}/step_resource_slots/{index}",
                 about=(left, right),
+                fix=clash_remedy(facts, left, right),
             )
 
 

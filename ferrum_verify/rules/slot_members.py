@@ -84,7 +84,8 @@ def check_structure(
         left.resource_ids < right.resource_ids
         for left, right in zip(pool.step_resource_slots, pool.step_resource_slots[1:], strict=False)
     )
-    clashes = _clashes(facts, group) if in_several(pool) else {}
+    by_model = facts.under is None
+    clashes = _clashes(facts, group) if by_model and in_several(pool) else {}
     told: set[str] = set()
     for index, slot in enumerate(pool.step_resource_slots):
         here = f"{location}/step_resource_slots/{index}"

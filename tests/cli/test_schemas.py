@@ -23,7 +23,10 @@ def test_schemas_are_schemas(name: str) -> None:
     assert validator(name).schema["$schema"].endswith("2020-12/schema")
 
 
-@pytest.mark.parametrize("name", ["problem", "fragment", "bundle", "program", "catalog", "policy"])
+SAMPLES = ("problem", "fragment", "bundle", "program", "catalog", "policy", "schedule")
+
+
+@pytest.mark.parametrize("name", SAMPLES)
 def test_samples_follow_their_schema(name: str) -> None:
     validator(name).validate(sample(name))
 

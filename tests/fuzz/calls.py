@@ -12,23 +12,24 @@ import signal
 import sys
 import time
 import traceback
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from unittest.mock import patch
 
 from ferrum_verify import FerrumVerifyError, audit, check_counterexample
+from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli import run
 from ferrum_verify.counterexamples import Execution
 from ferrum_verify.report.formats import FORMATS
+from tests.fuzz.corpus import Corpus
 from tests.fuzz.mutations import leaf, mutated
 from tests.integrations.repository import repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from random import Random
-
-    from tests.fuzz.corpus import Corpus
 
     Call = Callable[[bytes, Random, Corpus], None]
     """What is done with a hostile document; what else it needs is drawn from the corpus."""
@@ -71,7 +72,7 @@ def _command(*arguments: str) -> Call:
             _file(int(each), document, random, corpus) if each in ("0", "1", "2") else each
             for each in arguments
         ]
-        if filled[0] == "audit":
+        if filled[0] == "audit" and "--schedule" not in filled:
             filled += ["--execution", random.choice(get_args(Execution))]
         status = run(filled)
         if status not in (0, 1, 2, 3):
@@ -94,8 +95,9 @@ def _in_memory(document: bytes, random: Random, _corpus: Corpus) -> None:
 
 def _counterexample(_document: bytes, random: Random, corpus: Corpus) -> None:
     """``check_counterexample()`` of a document and a counterexample, of which one is hostile."""
-    document, wire = json.loads(json.dumps(random.choice(corpus.counterexamples)))
-    target = random.choice((document, wire))
+    found = json.loads(json.dumps(random.choice(corpus.counterexamples)))
+    document, wire, schedule = found
+    target = random.choice([each for each in found if each is not None])
     for _ in range(random.choice((1, 2, 5))):
         holder = target
         while True:
@@ -107,9 +109,48 @@ def _counterexample(_document: bytes, random: Random, corpus: Corpus) -> None:
             holder = holder[key]
         odd = random.choice((float("nan"), float("inf"), b"x", object()))
         holder[key] = odd if random.random() < 0.1 else leaf(random)
-    answer = check_counterexample(document, wire, random.choice(get_args(Execution)))
+    execution = random.choice(get_args(Execution))
+    answer = check_counterexample(document, wire, execution, schedule)
     if not isinstance(answer, bool):
         raise AssertionError(f"an answer of {answer!r}")
+
+
+def _scheduled(format_name: str) -> Call:
+    """A plan under a schedule, of which one is hostile, or both."""
+
+    def call(document: bytes, random: Random, _corpus: Corpus) -> None:
+        plan, schedule = _fitting()
+        hostile = random.choice(("plan", "schedule", "both"))
+        if hostile != "schedule":
+            plan = document if random.random() < 0.3 else mutated(random, _of_one(plan))
+        if hostile != "plan":
+            schedule = mutated(random, _of_one(schedule))
+        Path("plan.json").write_bytes(plan)
+        Path("schedule.json").write_bytes(schedule)
+        judge = random.choice(("all", "all", "safety", "conformance"))
+        words = (
+            "audit",
+            "--no-prove",
+            "plan.json",
+            "--schedule",
+            "schedule.json",
+            "--judge",
+            judge,
+        )
+        run([*words, "--format", format_name])
+
+    return call
+
+
+@cache
+def _fitting() -> tuple[bytes, bytes]:
+    """A plan and a schedule that launches its nodes."""
+    plan, schedule = (json.dumps(sample(name)).encode() for name in ("fragment", "schedule"))
+    return plan, schedule
+
+
+def _of_one(text: bytes) -> Corpus:
+    return Corpus((text,), (1.0,), ())
 
 
 def _names(document: bytes, random: Random, _corpus: Corpus) -> None:
@@ -153,8 +194,12 @@ def _all_calls() -> Iterator[tuple[str, Call]]:
     )
     for words, name in product((*plain, *more), FORMATS):
         yield " ".join((*words, name)), _command(*words, "--format", name)
+    for name in FORMATS:
+        yield f"audit --schedule {name}", _scheduled(name)
     for word in ("derive", "bindings", "checkpoint"):
         yield word, _command(word, "0")
+    yield "slots", _command("slots", "0", "--search-limit", "1")
+    yield "schedule", _command("schedule", "0", "--streams", "a=*/*,b=*", "--in-flight", "2")
     yield "audit()", _in_memory
     yield "check_counterexample()", _counterexample
     yield "names", _names

@@ -28,6 +28,7 @@ _SAMPLES = (
     "program",
     "catalog",
     "policy",
+    "schedule",
 )
 _PROVED = ("slot.shared-while-live", "liveness.peak", "reusable.budget", "capacity.exceeds-usable")
 """Rules whose examples show a counterexample with proofs only, some of each kind."""
@@ -42,7 +43,8 @@ class Corpus:
 
     texts: tuple[bytes, ...]
     weights: tuple[float, ...]
-    counterexamples: tuple[tuple[Any, dict[str, Any]], ...]
+    counterexamples: tuple[tuple[Any, dict[str, Any], Any], ...]
+    """Documents, each with what is shown of it and the schedule that it is a run of, if any."""
 
     def draw(self, random: Random) -> bytes:
         """A text: short ones come more often, so that many can be tried in a minute."""
@@ -71,7 +73,7 @@ def _documents() -> Iterator[Any]:
             yield whole[0] if whole else fragment_of(each)
 
 
-def _counterexamples() -> Iterator[tuple[Any, dict[str, Any]]]:
+def _counterexamples() -> Iterator[tuple[Any, dict[str, Any], Any]]:
     """The documents of the rules' examples, each with a counterexample that it shows."""
     for rule in catalogue().values():
         example = rule.example
@@ -79,5 +81,7 @@ def _counterexamples() -> Iterator[tuple[Any, dict[str, Any]]]:
             continue
         for finding in report_of(example, prove=rule.id in _PROVED).findings:
             if finding.counterexample is not None:
-                yield broken_document(example), finding.counterexample.to_wire()
+                broken, wire = broken_document(example), finding.counterexample.to_wire()
+                of_schedule = example.sample == "schedule"
+                yield (sample("fragment"), wire, broken) if of_schedule else (broken, wire, None)
                 break

@@ -43,22 +43,26 @@ CONCRETE = {
 """The rules that show a counterexample without the solver's help."""
 
 
-def document_of(example: Example) -> Any:
-    """What the command was given, as ``check_counterexample`` takes it."""
+def given_to(example: Example) -> tuple[Any, Any]:
+    """What the command was given, as ``check_counterexample`` takes it: document and schedule."""
     document = broken_document(example)
+    if example.sample == "schedule":
+        return sample("fragment"), document
     if example.command != "contracts compare":
-        return document
+        return document, None
     pair = [sample(example.sample), document]
     base, head = reversed(pair) if example.reverse else pair
-    return {"base": base, "head": head}
+    return {"base": base, "head": head}, None
 
 
 def changes(wire: dict[str, Any]) -> list[dict[str, Any]]:
     """The counterexample with one thing changed, so that it no longer holds."""
     match wire["kind"]:
-        case "schedule":
-            last = max(node["end"] for node in wire["nodes"])
-            return [{**wire, "at": last}, {**wire, "nodes": wire["nodes"][1:]}]
+        case "schedule" | "dependency" as kind:
+            turned = {"node": wire.get("dependency"), "dependency": wire.get("node")}
+            last = {"at": max(node["end"] for node in wire["nodes"])}
+            nodes = wire["nodes"][1:]
+            return [wire | (last if kind == "schedule" else turned), wire | {"nodes": nodes}]
         case "access":
             writer, other = wire["writer"], wire["other"]
             return [
@@ -96,7 +100,7 @@ def changes(wire: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("rule", WITH_EXAMPLE, ids=lambda rule: rule.id)
 def test_the_counterexamples_of_an_example(rule: Any, prove: bool) -> None:
     example = rule.example
-    document = document_of(example)
+    document, schedule = given_to(example)
     report = report_of(example, prove=prove)
     found = [each for each in report.findings if each.counterexample is not None]
     if rule.id in CONCRETE or not prove:
@@ -105,9 +109,10 @@ def test_the_counterexamples_of_an_example(rule: Any, prove: bool) -> None:
     for each in found:
         assert each.counterexample is not None
         wire = each.counterexample.to_wire()
-        assert check_counterexample(document, wire, example.execution)
+        assert check_counterexample(document, wire, example.execution, schedule)
         for changed in changes(wire):
-            assert not check_counterexample(document, changed, example.execution), changed
+            holds = check_counterexample(document, changed, example.execution, schedule)
+            assert not holds, changed
 
 
 def test_each_limit_of_a_memory_plan_has_its_place() -> None:

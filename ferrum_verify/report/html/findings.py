@@ -65,6 +65,7 @@ class FindingView:
     location: str
     expected: str | None
     actual: str | None
+    fix: str | None
     place: Place | None
     counterexample: dict[str, Any] | None
     counterexample_text: str
@@ -123,6 +124,7 @@ def _view(number: int, finding: Finding, drawn: Drawn | None) -> FindingView:
         location=printable(finding.location),
         expected=_value(expected),
         actual=_value(actual),
+        fix=None if finding.fix is None else sentence(finding.fix),
         place=_place(finding, drawn),
         counterexample=None
         if counterexample is None

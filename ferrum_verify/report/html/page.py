@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ferrum_verify.findings import rules_of
 from ferrum_verify.findings.wording import byte_count, plural, printable
+from ferrum_verify.report import slots_table
 from ferrum_verify.report.counts import claim_counts
 from ferrum_verify.report.html.arenas import binding_arenas
 from ferrum_verify.report.html.capacity import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.plan.frontier import Headroom
     from ferrum_verify.report.model import Comparison, DocumentReport, Report
+    from ferrum_verify.report.slots_cost import SlotsCost
 
 MAXIMUM_PICTURES = 20
 """Documents that are drawn; of more, violated ones first. The findings of all are listed."""
@@ -88,6 +90,7 @@ class DocumentView:
     changes: CatalogView | None = None
     checkpoints: CheckpointView | None = None
 
+    cost: SlotsCost | None = None
     is_compared: bool = False
 
     @property
@@ -106,7 +109,7 @@ def page(report: Report, version: str) -> str:
     script = _script()
     return _environment().get_template("report.html.j2").render(
         version=version,
-        execution=report.execution,
+        execution=report.terms,
         verdict=report.verdict,
         summary={verdict: count for verdict, count in report.summary.items() if count},
         documents=documents,
@@ -181,6 +184,7 @@ def _view(number: int, document: DocumentReport, report: Report, *, is_drawn: bo
         pools=pools,
         saved=saved_in_all(pools),
         parts=capacity_parts(memory),
+        cost=document.memory,
         device=byte_count(memory.device_capacity_bytes),
         frontier=frontier,
         data={
@@ -279,4 +283,5 @@ def _environment() -> Environment:
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.filters["point_words"] = point_words
+    environment.globals["costs"] = slots_table
     return environment

@@ -19,7 +19,7 @@ from ferrum_verify.plan.sizes import maximum_bytes, minimum_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.counterexamples import Execution, Runs
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, MemoryPlan
     from ferrum_verify.documents.terms import Terms
     from ferrum_verify.reading.document import Subject
@@ -63,7 +63,7 @@ def names_of(subject: Subject, memory: MemoryPlan) -> Names:
     return Names(order.position, resources, order.users, pools)
 
 
-def picture(subject: Subject, memory: MemoryPlan, names: Names, execution: Execution) -> Any:
+def picture(subject: Subject, memory: MemoryPlan, names: Names, execution: Runs) -> Any:
     """Nodes, resources and the groups of rows that the timeline draws."""
     order = subject.order or HappensBefore(())
     return {
@@ -153,7 +153,7 @@ def _pool_group(
     memory: MemoryPlan,
     names: Names,
     order: HappensBefore,
-    execution: Execution,
+    execution: Runs,
 ) -> dict[str, Any]:
     pool = memory.dynamic_pools[index]
     members = set(pool.resource_ids)
@@ -208,7 +208,7 @@ def _slot_row(
     members: tuple[str, ...],
     names: Names,
     order: HappensBefore,
-    execution: Execution,
+    execution: Runs,
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
         "label": f"slot {index}",
@@ -219,11 +219,12 @@ def _slot_row(
     if len(members) > 1 and order.is_tractable:
         safety = slot_safety(members, order)
         if safety is not None:
-            refused = set(safety.unsafe[execution])
+            of_model = () if execution == "schedule" else safety.unsafe[execution]
+            refused = set(of_model)
             later = [pair for pair in safety.unsafe["concurrent"] if pair not in refused]
             row |= _hazards(
                 [
-                    *((pair, execution) for pair in safety.unsafe[execution]),
+                    *((pair, execution) for pair in of_model if execution != "schedule"),
                     *((pair, "concurrent") for pair in later),
                 ],
                 execution,
@@ -235,7 +236,7 @@ def _slot_row(
 
 def _hazards(
     pairs: list[tuple[tuple[str, str], Execution]],
-    execution: Execution,
+    execution: Runs,
     names: Names,
     order: HappensBefore,
 ) -> dict[str, Any]:

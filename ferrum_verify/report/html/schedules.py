@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.counterexamples import (
     AccessCounterexample,
+    DependencyCounterexample,
     OverlapCounterexample,
     ScheduleCounterexample,
     ShapeCounterexample,
@@ -15,7 +16,14 @@ from ferrum_verify.findings.wording import printable
 from ferrum_verify.plan.sizes import describe
 from ferrum_verify.report.html.picture import exact
 from ferrum_verify.report.html.ticks import span_ticks
-from ferrum_verify.report.timeline import access_words, counterexample_lines
+from ferrum_verify.report.timeline import (
+    access_words,
+    at_step,
+    counterexample_lines,
+    label_of,
+    lane_of,
+    starts_at,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +46,8 @@ def counterexample_data(counterexample: Counterexample, names: Names | None) -> 
             return {"kind": "schedule", **_schedule(counterexample, names)}
         case AccessCounterexample():
             return {"kind": "schedule", **_access(counterexample)}
+        case DependencyCounterexample():
+            return {"kind": "schedule", **_dependency(counterexample)}
         case OverlapCounterexample(shape=shape, left=left, right=right, byte=byte):
             return {
                 "kind": "overlap",
@@ -65,24 +75,40 @@ def _schedule(schedule: ScheduleCounterexample, names: Names | None) -> dict[str
     right = _users(schedule, schedule.right, names)
     return {
         "at": schedule.at,
-        "left": _side(schedule.left.resource, f"used by {printable(schedule.left.node)}"),
-        "right": _side(schedule.right.resource, f"used by {printable(schedule.right.node)}"),
+        "left": _use(schedule.left),
+        "right": _use(schedule.right),
         "nodes": _nodes(schedule.nodes, left, right),
     }
 
 
 def _access(found: AccessCounterexample) -> dict[str, Any]:
     """The writer holds the bytes while it runs, and so does the other; a reader from ``at`` on."""
-    (end,) = (node.end for node in found.nodes if node.id == found.other)
-    (start,) = (node.start for node in found.nodes if node.id == found.other)
+    writer, other = (found.writer, found.writer_step), (found.other, found.other_step)
+    (end,) = (node.end for node in found.nodes if (node.id, node.step) == other)
+    (start,) = (node.start for node in found.nodes if (node.id, node.step) == other)
     right = _side(found.resource, access_words(found))
     right["life"] = {"start": min(start, found.at), "end": end}
     return {
         "at": found.at,
-        "left": _side(found.resource, f"written by {printable(found.writer)}"),
+        "left": _side(found.resource, f"written by {at_step(*writer)}"),
         "right": right,
-        "nodes": _nodes(found.nodes, frozenset({found.writer}), frozenset({found.other})),
+        "nodes": _nodes(found.nodes, frozenset({writer}), frozenset({other})),
     }
+
+
+def _dependency(found: DependencyCounterexample) -> dict[str, Any]:
+    first, then = (found.dependency, found.dependency_step), (found.node, found.step)
+    return {
+        "at": starts_at(found),
+        "words": "A has not ended, and B, which depends on it, has started",
+        "left": _side(at_step(*first), "which has to end first"),
+        "right": _side(at_step(*then), "which depends on it"),
+        "nodes": _nodes(found.nodes, frozenset({first}), frozenset({then})),
+    }
+
+
+def _use(live: LiveResource) -> dict[str, Any]:
+    return _side(live.resource, f"used by {at_step(live.node, live.step)}")
 
 
 def _side(name: str, use: str) -> dict[str, Any]:
@@ -90,15 +116,19 @@ def _side(name: str, use: str) -> dict[str, Any]:
 
 
 def _nodes(
-    nodes: Sequence[ScheduledNode], left: frozenset[str], right: frozenset[str]
+    nodes: Sequence[ScheduledNode],
+    left: frozenset[tuple[str, int | None]],
+    right: frozenset[tuple[str, int | None]],
 ) -> list[dict[str, Any]]:
+    laned = any(node.stream is not None for node in nodes)
     return [
         {
-            "name": printable(node.id),
+            "name": at_step(node.id, node.step),
             "start": node.start,
             "end": node.end,
-            "left": node.id in left,
-            "right": node.id in right,
+            "left": (node.id, node.step) in left,
+            "right": (node.id, node.step) in right,
+            **({"lane": lane_of(node), "label": label_of(node)} if laned else {}),
         }
         for node in sorted(nodes, key=lambda node: (node.start, node.end, node.id))
     ]
@@ -106,13 +136,13 @@ def _nodes(
 
 def _users(
     schedule: ScheduleCounterexample, live: LiveResource, names: Names | None
-) -> frozenset[str]:
-    """The nodes of the schedule that use a resource; at least its witness."""
+) -> frozenset[tuple[str, int | None]]:
+    """The nodes of the schedule that use a resource, in its step; at least its witness."""
     users = {live.node}
     if names is not None:
         positions = set(names.users.get(live.resource, ()))
         users |= {node.id for node in schedule.nodes if names.nodes.get(node.id) in positions}
-    return frozenset(users)
+    return frozenset((user, live.step) for user in users)
 
 
 def _extent(extent: ByteRange) -> dict[str, Any]:

@@ -72,9 +72,10 @@ class Schedule {
     const uses = (node) => (node.left && node.right ? " (uses A and B)" : node.left ? " (uses A)" : node.right ? " (uses B)" : "");
     const list = (them) => them.map((node) => node.name + uses(node)).join(", ");
     const clash = live[0] && live[1];
+    const met = this.schedule.words ?? "both are live, and hold the same bytes";
     this.words.classList.toggle("clash", clash);
     this.words.replaceChildren(
-      element("h5", {}, `Time ${count(time)}${clash ? ": both are live, and hold the same bytes" : ""}`),
+      element("h5", {}, `Time ${count(time)}${clash ? `: ${met}` : ""}`),
       facts([
         ["Ends", ended.length && list(ended)],
         ["Runs", running.length ? list(running) : "nothing"],
@@ -100,9 +101,12 @@ class Schedule {
     const first = this.times[0];
     const scale = Math.max((width - STEP_NAMES - 30) / Math.max(last - first, 1), 3);
     const x = (tick) => STEP_NAMES + (tick - first) * scale;
-    const lanes = (rows.length + 0.6) * STEP_ROW + 8;
+    // Under a schedule each stream has a lane, and so has the host; else each node has one.
+    const named = [...new Set(rows.map(({ name, lane }) => lane ?? name))];
+    const lanes = (named.length + 0.6) * STEP_ROW + 8;
     const height = lanes + 2 * STEP_ROW + 26;
-    const parts = rows.flatMap((node, index) => this.node(node, index * STEP_ROW + 4, x, time));
+    const parts = named.map((name, index) => shape("text", { class: "name", x: 4, y: index * STEP_ROW + 18 }, shortened(name, 36), shape("title", {}, name)));
+    parts.push(...rows.map((node) => this.node(node, named.indexOf(node.lane ?? node.name) * STEP_ROW + 4, x, time)));
     parts.push(...this.life("A", this.left, lanes, x, time, "step"), ...this.life("B", this.right, lanes + STEP_ROW, x, time, "invocation"), ...this.clash(lanes, x, time));
     const now = x(time);
     parts.push(
@@ -113,19 +117,18 @@ class Schedule {
     this.svg.replaceChildren(patterns(this.prefix), ...parts);
   }
 
-  node({ name, start, end, left, right }, y, x, time) {
+  node({ name, label, lane, start, end, left, right }, y, x, time) {
     const letter = left && right ? "A B" : left ? "A" : right ? "B" : "";
     const state = time < start ? "waiting" : time < end ? "running" : "done";
     const width = Math.max(x(end) - x(start) - 1, 2);
-    return [
-      shape("text", { class: "name", x: 4, y: y + 14 }, shortened(name, 36), shape("title", {}, name)),
-      shape(
-        "g",
-        { class: `event ${state}`, "data-node": name, "data-state": state },
-        shape("rect", { x: x(start), y: y + 1, width, height: STEP_ROW - 6, rx: 3, fill: left && right ? `url(#${this.prefix}-clash)` : left ? `url(#${this.prefix}-step)` : right ? `url(#${this.prefix}-invocation)` : null }),
-        letter && width > 14 && shape("text", { x: x(start) + width / 2, y: y + 14, "text-anchor": "middle" }, letter),
-      ),
-    ];
+    const words = lane ? shortened([letter, label].filter(Boolean).join(" "), Math.max(Math.floor(width / 8), 1)) : letter;
+    return shape(
+      "g",
+      { class: `event ${state}`, "data-node": name, "data-state": state },
+      shape("rect", { x: x(start), y: y + 1, width, height: STEP_ROW - 6, rx: 3, fill: left && right ? `url(#${this.prefix}-clash)` : left ? `url(#${this.prefix}-step)` : right ? `url(#${this.prefix}-invocation)` : null }),
+      words && width > 14 && shape("text", { x: x(start) + width / 2, y: y + 14, "text-anchor": "middle" }, words),
+      lane && shape("title", {}, name),
+    );
   }
 
   // The life of a resource so far, and an outline of the rest.
