@@ -197,8 +197,8 @@ def _owner(finding: Finding, location: str, comparison: Comparison) -> Owner:
         case ["providers", operation, index, *_]:
             provider = comparison.head_catalog.providers[operation][int(index)]
             return Owner(provider.provider_id, operation)
-        case ["engine_providers", name, *_]:
-            return Owner(name, "engine")
+        case ["engine_providers" | "weight_materializers" as kind, name, *_]:
+            return Owner(name, "engine" if kind == "engine_providers" else "materializer")
     if len(finding.about) == 2:  # it is gone: its name and its role
         return Owner(*finding.about)
     return Owner("catalog", "as a whole")
