@@ -145,7 +145,7 @@ def check(
     ``overlapping`` are the pairs of values that are known to share bytes by accident: that such
     two are stored in different places is no second fault.
     """
-    needed = _needed(subject)
+    needed = needed_values(subject)
     for index, node in enumerate(subject.plan_nodes or ()):
         place = f"{subject.places.nodes}/{index}"
         ports = bindings_by_port(node) if node.exact_aliases else {}
@@ -245,7 +245,7 @@ def _faults(
         yield "the two are stored in different places"
 
 
-def _needed(subject: Subject) -> set[str]:
+def needed_values(subject: Subject) -> set[str]:
     """The values that a node reads, or somebody when the step is complete."""
     nodes = subject.plan_nodes or ()
     needed = {b.value_id for node in nodes for b in node.values if b.access != "write"}

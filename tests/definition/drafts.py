@@ -94,6 +94,18 @@ def taken_twice() -> Json:
     return document
 
 
+def output_twice(*read: str) -> Json:
+    """Two nodes output one value, to different bytes; the last one reads ``read``."""
+    document = plan(
+        ("a", [], ["in"], "first"),
+        ("b", ["a"], ["first"], "second"),
+        ("c", ["b"], ["first"], "again"),
+        ("d", ["c"], ["first", *read], "third"),
+    )
+    nodes_of(document)[2]["values"][-1]["value_id"] = "second"
+    return settle(document)
+
+
 def take(into: Json, source: str, output: Json) -> None:
     """Have an output be an exact alias of the node's first input."""
     names = {"output_value_id": output["value_id"], "output_ordinal": output["ordinal"]}

@@ -19,6 +19,7 @@ from tests.definition.drafts import (
     merged,
     nodes_of,
     one_after_the_other,
+    output_twice,
     plan,
     retained_in_a_wave,
     rows_of,
@@ -182,8 +183,9 @@ def test_states_behind_one_another_are_apart(model: Execution) -> None:
         (lambda: settle(one_after_the_other()), "value.overlap"),
         (retained_in_a_wave, "slot.retained-shared"),
         (scratch_unlisted, "liveness.rows-not-derived"),
+        (output_twice, "value.inconsistent"),
     ],
-    ids=["in_place", "in_turn", "comes_last", "given"],
+    ids=["in_place", "in_turn", "comes_last", "given", "unread"],
 )
 def test_what_the_engine_refuses_without_a_loss_is_conformance(
     make: Callable[[], Json], rule: str, model: Execution
@@ -219,8 +221,12 @@ def retained_and_given_away() -> Json:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(
     ("make", "rule"),
-    [(over_what_is_read, "value.overlap"), (retained_and_given_away, "slot.retained-shared")],
-    ids=["over_what_is_read", "retained_and_given_away"],
+    [
+        (over_what_is_read, "value.overlap"),
+        (retained_and_given_away, "slot.retained-shared"),
+        (lambda: output_twice("second"), "value.inconsistent"),
+    ],
+    ids=["over_what_is_read", "retained_and_given_away", "read"],
 )
 def test_the_same_with_a_loss_is_safety(
     make: Callable[[], Json], rule: str, model: Execution
