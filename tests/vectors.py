@@ -12,18 +12,22 @@ FIXTURES = Path(__file__).parent / "fixtures"
 
 
 @cache
+def _unpacked(name: str) -> bytes:
+    return gzip.decompress((FIXTURES / name).read_bytes())
+
+
 def cases(name: str) -> tuple[dict[str, Any], ...]:
-    """The cases of ``fixtures/<name>.jsonl.gz``, one a line."""
-    with gzip.open(FIXTURES / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return tuple(json.loads(line) for line in lines)
+    """The cases of ``fixtures/<name>.jsonl.gz``, one a line.
+
+    They are parsed anew for each caller: a test that edits its cases must not edit another's.
+    """
+    return tuple(map(json.loads, _unpacked(f"{name}.jsonl.gz").splitlines()))
 
 
-@cache
 def scale(name: str) -> dict[str, Any]:
     """A planning problem of many layers, and the memory plan that the engine derived."""
-    with gzip.open(FIXTURES / f"{name}.json.gz", "rt", encoding="utf-8") as text:
-        case: dict[str, Any] = json.load(text)
-        return case
+    case: dict[str, Any] = json.loads(_unpacked(f"{name}.json.gz"))
+    return case
 
 
 def fragment_of(case: dict[str, Any]) -> dict[str, Any]:
