@@ -1,6 +1,7 @@
 # Two commands do everything on a machine with Python (3.11 or newer), pip and make:
 #   make audit   audits a bundled model family's plan and prints the result
 #   make test    lint, types and tests; the browser tests need `make chromium` once
+# What is handed on: make dist (wheel and sdist), make man, make docs (the site).
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +10,7 @@ FAMILY ?= llama-3.1-8b
 PLAN := $(VENV)/$(FAMILY).json
 JOBS ?= 2
 
-.PHONY: audit test lint types unit prove mutants bench rules chromium clean
+.PHONY: audit test lint types unit prove mutants bench rules dist man docs chromium clean
 
 audit: $(VENV)/installed
 	@$(BIN)/python -m models $(FAMILY) --bundle -o $(PLAN)
@@ -43,6 +44,20 @@ bench: $(VENV)/developed
 # The list of rules in docs/rules.md, and a page for each in docs/rules/, which git ignores.
 rules: $(VENV)/developed
 	$(BIN)/python -m ferrum_verify.cli.rule_pages docs
+
+# A wheel, by way of the sdist. The jobs of the README are typed to the wheel where nothing else is.
+dist: $(VENV)/developed
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	FERRUM_VERIFY_WHEEL="$$(echo dist/*.whl)" $(BIN)/python -m pytest tests/docs/test_installed.py
+
+# A page of the manual for each command, as its --help says.
+man: $(VENV)/developed
+	$(BIN)/python docs/man_pages.py build/man
+
+docs: rules
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # Installs what the browser tests drive through apt-get, as root; `make test` skips them without it.
 chromium:
