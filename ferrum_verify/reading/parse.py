@@ -87,8 +87,7 @@ def subject_of(value: Any) -> tuple[Subject | None, list[Finding]]:
         schema=None if version is None else followed(version),
         **parts,
     )
-    if version is not None:
-        faults += version_findings(value, subject, version)
+    faults += version_findings(value, subject, version)
     return subject, [
         *findings,
         *faults,

@@ -525,6 +525,64 @@ def test_a_policy_of_another_type_is_undecided(member: str) -> None:
     assert member in finding.message
 
 
+@pytest.mark.parametrize(
+    "member",
+    [
+        "memory/reserve_bytes",
+        "memory/dynamic_storage_profile_order/0/view",
+        "admission/allow_defer",
+        "reusable_execution/buckets/0/capacity/maximum_tokens",
+        "version/minor",
+    ],
+)
+def test_nor_is_one_that_lacks_something_within(member: str) -> None:
+    document = edited({f"/policy/{member}": DELETE}, sample="bundle-8.1")
+    report = audit(document, prove=False)
+    assert report.verdict == "undecided"
+    (finding,) = [finding for finding in report.findings if finding.severity != "note"]
+    assert finding.rule == "wire.policy-type"
+    assert member.replace("/", ".") in finding.message
+    # What is there in another form is at fault all the same.
+    assert "wire.type" in today({f"/policy/{member.partition('/')[0]}": "text"})
+
+
+@pytest.mark.parametrize("member", ["attention_execution", "execution_determinism"])
+def test_a_policy_has_no_null_for_what_is_new(member: str) -> None:
+    edits: dict[str, Any] = {f"/policy/{member}": None}
+    assert broken(edits, sample="bundle-8.1") == [("wire.policy-type", "/policy")]
+    alone = edited(edits, sample="bundle-8.1")["policy"]
+    (finding,) = faults(alone)
+    assert (finding.rule, finding.undecided) == ("wire.policy-type", True)
+    assert member in finding.message
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        WEIGHTS,
+        f"{PAYLOAD}/terminal_output_resources",
+        f"{NODES}/3/provider_execution_semantics",
+        f"{PROVIDER}/execution_semantics",
+        "/catalog/weight_materializers",
+    ],
+)
+def test_null_is_none_of_the_new_members(place: str) -> None:
+    assert ("wire.type", place) in broken({place: None}, sample="bundle-8.1")
+
+
+def test_nor_in_a_catalog_alone() -> None:
+    catalog = sample("catalog-8.1") | {"weight_materializers": None}
+    assert [(each.rule, each.location) for each in faults(catalog)] == [
+        ("wire.type", "/weight_materializers")
+    ]
+
+
+def test_a_policy_may_have_no_room_for_checkpoints() -> None:
+    edits = {"/policy/memory/checkpoint_capacity": None, f"{MEMORY}/checkpoint_capacity": DELETE}
+    assert "wire.type" not in today(edits)
+    assert "wire.policy-type" not in today(edits)
+
+
 def test_a_resolved_model_plan_is_read_as_a_bundle() -> None:
     document = resolved(sample("bundle-8.1"))
     report = audit(document)
