@@ -119,7 +119,16 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         checkpoint_wire,
         attributes,
     ),
-    "graph": (graph, accesses, plan_graph, data_flow, work, state_effects, selection),
+    "graph": (
+        graph,
+        accesses,
+        plan_graph,
+        data_flow,
+        work,
+        state_effects,
+        selection,
+        execution_semantics,
+    ),
     "value": (
         value,
         accesses,

@@ -53,10 +53,9 @@ def excuses(version: Schema | None, places: Places) -> Excuse:
     def excused(fault: WireFault) -> bool:
         if version is None:
             return False
-        if fault.type == "missing" and followed(version) == SCHEMA_8_1:
-            # A policy of another type lacks what this one has.
-            if policy and fault.steps[: len(policy)] == policy:
-                return True
+        is_of_policy = bool(policy) and fault.steps[: len(policy)] == policy
+        if is_of_policy and fault.type == "missing" and followed(version) == SCHEMA_8_1:
+            return True  # a policy of another type lacks what this one has
         if version in KNOWN_SCHEMAS:
             return False
         return fault.type in _NOT_UNDERSTOOD and fault.steps[: len(payload)] == payload
