@@ -94,8 +94,13 @@ def _check_dependencies(facts: Expected, plan: ScheduledPlan) -> Iterator[Findin
 
 
 def dependency_key(one: str, other: str, distance: int) -> tuple[str, str, str]:
-    """What tells a dependency that is not kept from others."""
-    return one, other, f"{distance} steps"
+    """What tells a dependency of ``other`` on ``one`` that is not kept from all others.
+
+    Of two nodes in one step it does not matter which of them needs the other; from step to step
+    it does.
+    """
+    first = one if distance > 0 else other
+    return one, other, f"{abs(distance)} steps after {first}" if distance else "in one step"
 
 
 def pair_key(one: str, other: str) -> str:

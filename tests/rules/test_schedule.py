@@ -207,6 +207,19 @@ def test_carried_dependencies_must_follow_and_make_no_order() -> None:
     assert told(PAIR, of(*TWO_STREAMS, in_flight=2, carried=further, buffers=buffers)) == set()
 
 
+def test_a_lost_dependency_does_not_hide_its_reverse() -> None:
+    # `b` of a step starts before `a` of it has ended, and before `a` of the step before; that `a`
+    # of the next step overwrites what `b` reads is another fault.
+    host = [launch("a", "s"), launch("b", "t")]
+    carried = [{"from": "a", "to": "b", "distance": 1}]
+    assert told(PAIR, of(*host, in_flight=1)) == LOST
+    assert told(PAIR, of(*host, in_flight=2)) == {*LOST, "graph.race"}
+    report = audit(PAIR, schedule=of(*host, in_flight=2, carried=carried))
+    assert told(PAIR, of(*host, in_flight=2, carried=carried)) == {*LOST, "graph.race"}
+    (race,) = (each for each in report.findings if each.rule == "graph.race")
+    assert "`b` of step 0 reads and `a` of step 1 writes" in race.message
+
+
 def test_a_node_that_nothing_waits_for_lags_for_ever() -> None:
     report = audit(PAIR, schedule=of(*TWO_STREAMS, carried=[]))
     (lag,) = (each for each in report.findings if each.rule == "schedule.lags-for-ever")
