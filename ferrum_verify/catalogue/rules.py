@@ -81,6 +81,7 @@ from ferrum_verify.rules import (
     reusable_lanes,
     schedule,
     schedule_order,
+    schedule_steps,
     selection,
     selection_provenance,
     slot,
@@ -195,7 +196,7 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         proof,
         gate,
     ),
-    "schedule": (schedule, schedule_order),
+    "schedule": (schedule, schedule_order, schedule_steps),
 }
 
 
