@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.schedule import HostAccess, Launch, OfEvent, Record, Synchronize, Wait
+from ferrum_verify.documents.schedule import (
+    HostAccess,
+    Launch,
+    OfEvent,
+    OfStream,
+    Record,
+    Synchronize,
+    Wait,
+)
 from ferrum_verify.findings import DELETE, Example, Rule
 from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.scheduled import TAKEN_IN_TURN, slot_members
@@ -67,6 +75,7 @@ def check(facts: Expected) -> Iterator[Finding]:
     names = _check_names(facts, schedule)
     yield from names
     yield from _check_events(schedule)
+    yield from _check_streams(schedule)
     yield from _check_buffers(facts, schedule)
     if facts.scheduled is None:
         yield TOO_MANY.finding(
@@ -187,6 +196,32 @@ def _check_events(schedule: Schedule) -> Iterator[Finding]:
                         f"`host[{index}]` of the schedule waits for event `{event}`, which is "
                         "never recorded before: it waits for nothing"
                     )
+
+
+NEVER_LAUNCHED = Rule(
+    id="schedule.stream-never-used",
+    summary="The host synchronizes with a stream on which something is launched, or which is made "
+    "to wait.",
+    why="To wait for a stream that has nothing to do orders nothing: most likely another stream "
+    "was meant.",
+    fix="Correct the stream's name, or remove the synchronization.",
+    source=STREAMS,
+    severity="warning",
+    judgment="safety",
+    example=Example("schedule", {"/host/-": {"synchronize": {"stream": "stream/none"}}}),
+)
+
+
+def _check_streams(schedule: Schedule) -> Iterator[Finding]:
+    """Synchronizations that order nothing in any step."""
+    used = {each.stream for each in schedule.host if isinstance(each, Launch | Wait)}
+    for index, action in enumerate(schedule.host):
+        match action:
+            case Synchronize(synchronize=OfStream(stream=stream)) if stream not in used:
+                yield NEVER_LAUNCHED.finding(
+                    f"`host[{index}]` of the schedule synchronizes with stream `{stream}`, on "
+                    "which nothing is launched: it waits for nothing"
+                )
 
 
 BUFFERS_OF_KEPT = Rule(

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.scheduled import ScheduledPlan
     from ferrum_verify.rules.expected import Expected
 
+_WAIT = (
+    "let the one wait for the other: on one stream, by an event between their streams, or by a "
+    "synchronization of the host's"
+)
+"""What keeps two nodes apart under a schedule, where a dependency by itself orders nothing."""
+
 _AT_STEP = re.compile(r"`([^`@]+)@(\d+)`")
 
 
@@ -130,6 +136,7 @@ def _check_slots(facts: Expected, plan: ScheduledPlan) -> Iterator[Finding]:
                     ),
                     f"{at}/{shared.pool}/step_resource_slots/{shared.place}",
                     about=(key[2],),
+                    fix=f"Put the two resources into different slots, or {_WAIT}",
                 )
 
 
@@ -163,6 +170,7 @@ def _check_rows(facts: Expected, plan: ScheduledPlan) -> Iterator[Finding]:
                     ),
                     f"{at}/{index}/invocation_liveness",
                     about=(key[1],),
+                    fix=f"Give the two rows bytes of their own, or {_WAIT}",
                 )
 
 
@@ -231,5 +239,8 @@ def _finding(
     at = next(accessing, None)
     nodes = facts.subject.places.nodes
     return rule_of(conflict).finding(
-        in_words(text), nodes if at is None else pointer(nodes, at[0], *at[1]), about=key
+        in_words(text),
+        nodes if at is None else pointer(nodes, at[0], *at[1]),
+        about=key,
+        fix=f"Give the two bytes of their own, or {_WAIT}",
     )

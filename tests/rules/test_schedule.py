@@ -144,6 +144,22 @@ def test_what_orders_two_nodes(host: list[Json], broken: set[str]) -> None:
     assert told(PAIR, of(*host)) == broken
 
 
+def test_a_stream_that_nothing_is_launched_on_is_named() -> None:
+    host = [launch("a", "s"), launch("b", "s"), synchronize(stream="t")]
+    assert told(PAIR, of(*host)) == {"schedule.stream-never-used"}
+    # A stream that is made to wait stands for what it waits for.
+    waits = [host[0], record("e", "s"), wait("e", "t"), host[1], host[2]]
+    assert told(PAIR, of(*waits)) == set()
+
+
+def test_what_keeps_two_nodes_apart_is_no_dependency() -> None:
+    report = audit(PAIR, schedule=of(launch("a", "s"), launch("b", "s"), access("act/y")))
+    (race,) = (each for each in report.findings if each.rule == "graph.race")
+    assert race.fix is not None
+    assert "event" in race.fix
+    assert "dependency" not in race.fix
+
+
 def test_a_dependency_orders_nothing_by_itself_and_its_run_is_shown() -> None:
     report = audit(PAIR, schedule=of(launch("a", "s"), launch("b", "t")))
     (finding,) = (each for each in report.findings if each.severity == "error")
