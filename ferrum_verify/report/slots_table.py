@@ -70,7 +70,7 @@ def pool_cells(cost: SlotsCost) -> Iterator[tuple[str, ...]]:
         else:
             standing = "proved least" + (" by a search" if pool.exhausted else "")
         if not pool.safe:
-            standing += "; the plan's are unsafe"
+            standing += "; plan unsafe"
         yield (
             pool_name(pool.pool_id),
             f"{sum(map(len, pool.slots)):,}",
