@@ -115,7 +115,8 @@ class _Planned:
             )
             return
         least = least_order(order, wanted)
-        yield self._with_edges(least, "that add no more order than is needed")
+        add = "adds" if len(least) == 1 else "add"
+        yield self._with_edges(least, f"that {add} no more order than is needed")
         few = fewest(order, wanted)
         if len(few.edges) < len(least):
             said = "the fewest" if few.exact else "the fewest that a heuristic finds"

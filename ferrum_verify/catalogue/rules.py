@@ -81,6 +81,7 @@ from ferrum_verify.rules import (
     reusable_lanes,
     schedule,
     schedule_order,
+    schedule_steps,
     selection,
     selection_provenance,
     slot,
@@ -119,7 +120,16 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         checkpoint_wire,
         attributes,
     ),
-    "graph": (graph, accesses, plan_graph, data_flow, work, state_effects, selection),
+    "graph": (
+        graph,
+        accesses,
+        plan_graph,
+        data_flow,
+        work,
+        state_effects,
+        selection,
+        execution_semantics,
+    ),
     "value": (
         value,
         accesses,
@@ -186,7 +196,7 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         proof,
         gate,
     ),
-    "schedule": (schedule, schedule_order),
+    "schedule": (schedule, schedule_order, schedule_steps),
 }
 
 

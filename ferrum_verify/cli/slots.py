@@ -91,6 +91,11 @@ def slots(
     """
     if tokens is not None and bucket is not None:
         raise click.UsageError("--tokens and --bucket both say at which shape bytes are counted.")
+    by_model = click.get_current_context().get_parameter_source("execution")
+    if make_safe is not None and by_model is click.core.ParameterSource.COMMANDLINE:
+        raise click.UsageError(
+            "--make-safe names the model itself: it does not go with --execution."
+        )
     if make_safe is not None and format_name == "json":
         raise click.UsageError("--make-safe shows a table; --format json prints the best slots.")
     try:

@@ -64,7 +64,7 @@ def catalog_changes(
             findings += identity_change(pair.name, fields, pair.base, pair.head, pair.place)
         yield from findings
     yield from _engine_changes(base, head, pointer(place, "engine_providers"))
-    yield from materializer_changes(base, head, pointer(place, "weight_materializers"))
+    yield from materializer_changes(base, head, place)
 
 
 DEVICE_CHANGED = Rule(

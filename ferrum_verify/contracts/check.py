@@ -23,7 +23,12 @@ from ferrum_verify.limits import Limits
 from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.report.model import DocumentReport, Report, verdict_of
 from ferrum_verify.report.shown import gate, shown
-from ferrum_verify.rules import declarations, source_integrity
+from ferrum_verify.rules import (
+    declarations,
+    execution_semantics,
+    execution_weights,
+    source_integrity,
+)
 from ferrum_verify.rules.capacity_grant import POLICY_EXCEEDS_DEVICE
 from ferrum_verify.rules.provider_declarations import obstacles
 
@@ -114,6 +119,8 @@ class _Workspaces(NamedTuple):
 def _own_findings(source: CatalogSource) -> Iterator[Finding]:
     """What the catalog's declarations and fingerprints say by themselves."""
     yield from declarations.check(source.catalog, source.place)
+    yield from execution_semantics.check(source.alone)
+    yield from execution_weights.check(source.alone)
     yield from source_integrity.check(source.alone)
 
 

@@ -8,6 +8,7 @@ from ferrum_verify.contracts.build_changes import identity_change
 from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.names import code
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
+from ferrum_verify.rules.execution_weights import materializers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,32 +53,34 @@ def materializer_changes(
 ) -> Iterator[Finding]:
     """Findings of materializers that go, come, are less exact than they were, or built anew.
 
-    A catalog without the member has the identity alone, which nothing removes.
+    A catalog without the member has the identity alone, of a build that it does not say. HEAD
+    stands at the pointer ``place`` of its document.
     """
-    if base.weight_materializers is None or head.weight_materializers is None:
-        return
-    for name, was in base.weight_materializers.items():
-        owner, where = f"weight materializer {code(name)}", pointer(place, name)
-        now = head.weight_materializers.get(name)
+    before, after = materializers_of(base), materializers_of(head)
+    assumed = None in (base.weight_materializers, head.weight_materializers)
+    stated = head.weight_materializers is not None
+    at = pointer(place, "weight_materializers") if stated else place
+    for name, was in before.items():
+        owner, where = f"weight materializer {code(name)}", pointer(at, name) if stated else at
+        now = after.get(name)
         if now is None:
             yield MATERIALIZER_REMOVED.finding(
-                f"the {owner} is gone.", place, about=(name, "materializer")
+                f"the {owner} is gone.", at, about=(name, "materializer")
             )
-            continue
-        if was.fidelity != now.fidelity:
+        elif was.fidelity != now.fidelity:
             yield change(
                 FIDELITY_LOST if was.fidelity == "exact" else "materializer-exact",
                 f"{owner} is {now.fidelity} and was {was.fidelity}.",
-                pointer(where, "fidelity"),
+                pointer(where, "fidelity") if stated else at,
                 expected=was.fidelity,
                 actual=now.fidelity,
             )
-        else:
+        elif not assumed:
             yield from identity_change(owner, _BUILD, was, now, where)
-    for name in head.weight_materializers:
-        if name not in base.weight_materializers:
+    for name in after:
+        if name not in before:
             yield change(
                 "provider-added",
                 f"the weight materializer {code(name)} is new.",
-                pointer(place, name),
+                pointer(at, name),
             )

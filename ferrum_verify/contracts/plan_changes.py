@@ -9,12 +9,15 @@ from ferrum_verify.contracts.examples import NEW_POLICY, PREFIX, ZERO, with_plan
 from ferrum_verify.contracts.names import codes
 from ferrum_verify.contracts.plan_checkpoint import checkpoint_changes, support
 from ferrum_verify.contracts.plan_memory import MEMORY_EXCEEDED, memory_changes
-from ferrum_verify.contracts.plan_providers import provider_findings, refused_by_head
+from ferrum_verify.contracts.plan_providers import (
+    catalog_findings,
+    provider_findings,
+    refused_by_head,
+)
 from ferrum_verify.contracts.providers import providers_by_id
 from ferrum_verify.contracts.rebuilt import named_builds, rebuilt_on
 from ferrum_verify.findings import DELETE, Rule, pointer
 from ferrum_verify.plan.resource_rows import ResourceRows
-from ferrum_verify.rules import catalog_provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +93,7 @@ def plan_under_head(plan: PlanSource, head: CapabilityCatalog) -> list[Finding]:
         )
     ]
     rows = ResourceRows(plan.memory, plan.subject.places.memory)
-    findings += catalog_provenance.check(after, head, rows)
+    findings += catalog_findings(after, head, rows)
     return findings
 
 
@@ -170,9 +173,14 @@ def _rebuild(plan: PlanSource, after: Subject) -> Iterator[Finding]:
         for node, now in zip(plan.nodes, after.plan_nodes or (), strict=True)
         if named_builds(node) != named_builds(now)
     ]
-    if renamed:
-        yield REBUILD.finding(
-            f"The plan must be rebuilt: HEAD has other builds of what {codes(renamed)} "
-            f"run{'s' if len(renamed) == 1 else ''} on.",
-            plan.subject.places.nodes,
-        )
+    weights = after.header is not None and (
+        plan.header.execution_weights != after.header.execution_weights
+    )
+    if not renamed and not weights:
+        return
+    named = [f"what {codes(renamed)} run{'s' if len(renamed) == 1 else ''} on"] if renamed else []
+    named += ["who makes its weights"] if weights else []
+    yield REBUILD.finding(
+        f"The plan must be rebuilt: HEAD has other builds of {' and of '.join(named)}.",
+        plan.subject.places.nodes if renamed else plan.subject.places.payload,
+    )

@@ -9,9 +9,10 @@ from ferrum_verify.contracts.examples import ATTENTION, OPERATION, with_plan
 from ferrum_verify.contracts.names import code, codes
 from ferrum_verify.contracts.providers import ProviderPair, providers_by_id
 from ferrum_verify.contracts.selectability import new_plan_obstacles
-from ferrum_verify.findings import Rule, pointer
+from ferrum_verify.findings import DELETE, Example, Rule, pointer
+from ferrum_verify.plan.canonical import semantics_fingerprint
 from ferrum_verify.plan.resource_rows import ResourceRows
-from ferrum_verify.rules import catalog_provenance, selection_provenance
+from ferrum_verify.rules import catalog_provenance, execution_weights, selection_provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,12 +31,9 @@ def refused_by_head(plan: PlanSource, before: Subject, after: Subject) -> Iterat
     rows = ResourceRows(plan.memory, plan.subject.places.memory)
     assert before.catalog is not None
     assert after.catalog is not None
-    known = {
-        (each.rule, each.location)
-        for each in catalog_provenance.check(before, before.catalog, rows)
-    }
+    known = {(each.rule, each.location) for each in catalog_findings(before, before.catalog, rows)}
     groups: dict[tuple[str, str, str], list[Finding]] = {}
-    for finding in catalog_provenance.check(after, after.catalog, rows):
+    for finding in catalog_findings(after, after.catalog, rows):
         if (finding.rule, finding.location) in known:
             continue
         if finding.rule == selection_provenance.WEIGHT_FORMAT.id:
@@ -51,6 +49,14 @@ def refused_by_head(plan: PlanSource, before: Subject, after: Subject) -> Iterat
         others = [name for name in nodes[1:] if name != nodes[0]]
         more = f" So it is with {codes(others)}." if others else ""
         yield replace(alike[0], message=f"Under HEAD: {alike[0].message}{more}")
+
+
+def catalog_findings(
+    subject: Subject, catalog: CapabilityCatalog, rows: ResourceRows
+) -> Iterator[Finding]:
+    """What a catalog's rules say of a plan: of its nodes, and of who makes its weights."""
+    yield from catalog_provenance.check(subject, catalog, rows)
+    yield from execution_weights.check_materializer(subject)
 
 
 def _node_at(plan: PlanSource, location: str) -> PlanNode | None:
@@ -83,6 +89,38 @@ FORMAT_REFUSED = Rule(
         {f"/catalog{ATTENTION}/accepted_weight_formats": []}, "contract.format-dropped"
     ),
 )
+_SEMANTICS = "/catalog/providers/operation.mixer/0/execution_semantics"
+PLAN_REPLAY_LOST = Rule(
+    id="contract.plan-replay-lost",
+    summary="A plan's provider whose replays give the bits of an eager run under BASE does so "
+    "under HEAD, unless the plan's policy is at hand and does not require it.",
+    why="Under a policy that requires it the plan cannot be rebuilt with this provider; under "
+    "another one its captured programs may answer with other bits than before.",
+    fix="Make captured programs give the same bits again, or rebuild the plan on another provider.",
+    source="docs/format.md, «Plan schema 8.1» (execution semantics)",
+    example=Example(
+        "bundle-8.1",
+        {
+            f"{_SEMANTICS}/replay_equivalence": "bitwise_eager_equivalent",
+            f"{_SEMANTICS}/contract_fingerprint": semantics_fingerprint(1, 0, replayed=True),
+            "/policy": DELETE,
+        },
+        also=("contract.replay-lost",),
+        command="contracts compare",
+        reverse=True,
+    ),
+)
+
+
+def _replay_lost(plan: PlanSource, pair: ProviderPair) -> bool:
+    policy = plan.subject.policy
+    if policy is not None and policy.execution_determinism == "bitwise_same_runtime":
+        return False
+    was, now = (
+        semantics is not None and semantics.replay_equivalence == "bitwise_eager_equivalent"
+        for semantics in (pair.base.execution_semantics, pair.head.execution_semantics)
+    )
+    return was and not now
 
 
 def provider_findings(
@@ -107,6 +145,12 @@ def provider_findings(
                 f"Under HEAD, {code(provider_id)} can no longer be selected for {names}: "
                 f"{'; '.join(obstacles)}.",
                 pointer(place, "selection", "selected_provider"),
+            )
+        if _replay_lost(plan, pair):
+            yield PLAN_REPLAY_LOST.finding(
+                f"Under HEAD, the replays of {code(provider_id)}, which {names} run"
+                f"{'s' if len(nodes) == 1 else ''} on, no longer give the bits of an eager run.",
+                place,
             )
         if lost := list(_lost_formats(nodes, plan.header.quantization_formats, pair)):
             reads = "reads" if len(nodes) == 1 else "read"

@@ -87,18 +87,22 @@ def provider_changes(pair: ProviderPair) -> Iterator[Finding]:
 
 
 def _semantics_changes(pair: ProviderPair) -> Iterator[Finding]:
-    before, after = pair.base.execution_semantics, pair.head.execution_semantics
-    if before is None or after is None:
+    was, now = (
+        None if semantics is None else semantics.replay_equivalence
+        for semantics in (pair.base.execution_semantics, pair.head.execution_semantics)
+    )
+    equal = "bitwise_eager_equivalent"
+    if was == now or equal not in (was, now):
         return
-    was, now = before.replay_equivalence, after.replay_equivalence
-    if was != now:
-        yield change(
-            REPLAY_LOST if now == "ineligible" else "replay-gained",
-            f"the replay of {pair.name} is {code(now)} and was {code(was)}.",
-            pointer(pair.place, "execution_semantics", "replay_equivalence"),
-            expected=was,
-            actual=now,
-        )
+    place = pointer(pair.place, "execution_semantics", "replay_equivalence")
+    had = "was not stated" if was is None else f"was {code(was)}"
+    yield change(
+        REPLAY_LOST if was == equal else "replay-gained",
+        f"the replay of {pair.name} is {'not stated' if now is None else code(now)} and {had}.",
+        pair.place if now is None else place,
+        expected=was,
+        actual=now,
+    )
 
 
 def _storage_changes(pair: ProviderPair) -> Iterator[Finding]:

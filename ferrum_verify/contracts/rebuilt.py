@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ferrum_verify.contracts.providers import Indexed
     from ferrum_verify.contracts.sources import PlanSource
     from ferrum_verify.documents.catalog import CapabilityCatalog, Operation
+    from ferrum_verify.documents.execution_weights import ExecutionWeights
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.reading.document import Subject
 
@@ -38,11 +39,31 @@ def rebuilt_on(plan: PlanSource, catalog: CapabilityCatalog) -> Subject:
             update={
                 "device_runtime_implementation_fingerprint": (
                     device.runtime_implementation_fingerprint
-                )
+                ),
+                "execution_weights": rebuilt_weights(plan.header.execution_weights, catalog),
             }
         ),
         memory=plan.memory.model_copy(update={"device_capacity_bytes": device.total_memory_bytes}),
         catalog=catalog,
+    )
+
+
+def rebuilt_weights(
+    weights: ExecutionWeights | None, catalog: CapabilityCatalog
+) -> ExecutionWeights | None:
+    """A plan's weights, made by the catalog's build of their materializer, where it has one."""
+    made_by = (
+        None
+        if weights is None
+        else (catalog.weight_materializers or {}).get(weights.materializer_id)
+    )
+    if weights is None or made_by is None:
+        return weights
+    return weights.model_copy(
+        update={
+            "materializer_version": made_by.version,
+            "materializer_implementation_fingerprint": made_by.implementation_fingerprint,
+        }
     )
 
 
@@ -57,6 +78,9 @@ def _rebuilt_node(
     if selected is not None:
         provider = selected.provider
         changes |= {
+            "provider_execution_semantics": (
+                provider.execution_semantics or node.provider_execution_semantics
+            ),
             "operation_fingerprint": provider.operation_fingerprint,
             "provider_implementation_fingerprint": provider.provider_implementation_fingerprint,
             "provider_resources": node.provider_resources.model_copy(

@@ -15,7 +15,7 @@ from ferrum_verify.counterexamples import Shape
 from ferrum_verify.derive.slots import is_transient_activation
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.plan.partition import Partition, best_partition, partition_bytes
-from ferrum_verify.plan.sharing import sharing_before
+from ferrum_verify.plan.sharing import sharing_before, slot_safety
 from ferrum_verify.plan.sizes import bytes_at, largest_shape, request_bytes, smaller
 from ferrum_verify.plan.unordered import Level, least_bytes, levels
 
@@ -55,8 +55,10 @@ class PoolSlots:
     """What the Step slots of one pool take at a shape, and how little would do.
 
     ``bytes`` are those of the plan's slots, ``best_bytes`` those of ``slots``, the best that were
-    found. No slots take less than ``least_bytes``: the ``certificate`` shows it, or where
-    ``exhausted`` is set a search that left out nothing better.
+    found. The plan's are ``safe`` where no two resources that share are live together under the
+    execution model; other ones cannot be kept, whatever they take. No slots take less than
+    ``least_bytes``: the ``certificate`` shows it, or where ``exhausted`` is set a search that left
+    out nothing better.
     """
 
     pool_id: str
@@ -67,6 +69,7 @@ class PoolSlots:
     slots: tuple[tuple[str, ...], ...]
     certificate: tuple[Unordered, ...]
     exhausted: bool = False
+    safe: bool = True
 
     @property
     def proved(self) -> bool:
@@ -79,6 +82,7 @@ class PoolSlots:
             "pool_id": self.pool_id,
             "shape": self.shape.to_wire(),
             "bytes": self.bytes,
+            "safe": self.safe,
             "least_bytes": self.least_bytes,
             "best_bytes": self.best_bytes,
             "proved": self.proved,
@@ -179,6 +183,12 @@ def _pool_slots(
             for level in bound
         ),
         exhausted=exhausted,
+        safe=all(
+            safety.safe(sharing.execution)
+            for slot in pool.step_resource_slots
+            if len(slot.resource_ids) > 1
+            and (safety := slot_safety(slot.resource_ids, sharing.order)) is not None
+        ),
     )
 
 

@@ -18,6 +18,7 @@ from ferrum_verify.documents.primitives import (
 )
 
 _KNOWN_KIND = "block_fp8_to_marlin_fp8_group128"
+HAS_ZERO = "has a dimension of 0"
 SCRATCH_MULTIPLE = 128
 """Rows and columns of an 8-bit block are multiples of this."""
 
@@ -54,7 +55,9 @@ class BlockFp8ToMarlin(WireModel):
         if len(self.logical_dimensions) < 2:
             return "has no two dimensions"
         rows, columns = self.logical_dimensions[-2:]
-        if not rows or not columns or rows % SCRATCH_MULTIPLE or columns % SCRATCH_MULTIPLE:
+        if 0 in self.logical_dimensions:
+            return HAS_ZERO
+        if rows % SCRATCH_MULTIPLE or columns % SCRATCH_MULTIPLE:
             return f"is of {rows:,} by {columns:,}, no multiples of {SCRATCH_MULTIPLE}"
         if self.matrices_per_output not in (1, 2):
             return f"has {self.matrices_per_output:,} matrices for each output, not 1 or 2"
@@ -101,9 +104,13 @@ class OtherTransform(WireModel):
 
     @property
     def scratch_bytes(self) -> int | str | None:
-        """The bytes that it works in, None where that is not known."""
+        """The bytes that it works in, None where that is not known; a text is a fault."""
         members = self.model_extra or {}
         dimensions = members.get("logical_dimensions")
+        if isinstance(dimensions, list) and any(
+            type(each) is int and not each for each in dimensions
+        ):
+            return HAS_ZERO
         if self.kind != "gpt_oss_mxfp4_to_marlin" or "execution_dimensions" in members:
             return None
         if not (

@@ -29,12 +29,15 @@ def followed(version: Schema) -> Schema:
 class NewMember(NamedTuple):
     """A member that plans of 8.1 have and those of 5.0 refuse.
 
-    ``holder`` is the path of the objects that have it, from the part of a bundle down.
+    ``holder`` is the path of the objects that have it, from the part of a bundle down. One that
+    is ``nullable`` may be ``null``, which then is its default; all others are objects or lists.
     """
 
     holder: str
     name: str
     required: bool = False
+    nullable: bool = False
+    is_list: bool = False
 
 
 class Word(NamedTuple):
@@ -60,15 +63,15 @@ _LAYOUT = f"{_PAYLOAD}/sequence_checkpoint_layout"
 
 NEW_MEMBERS = (
     NewMember(_PAYLOAD, "execution_weights", required=True),
-    NewMember(_PAYLOAD, "terminal_output_resources", required=True),
-    NewMember(_PAYLOAD, "sequence_checkpoint_layout"),
+    NewMember(_PAYLOAD, "terminal_output_resources", required=True, is_list=True),
+    NewMember(_PAYLOAD, "sequence_checkpoint_layout", nullable=True),
     NewMember(f"{_PAYLOAD}/nodes/*", "provider_execution_semantics", required=True),
-    NewMember(f"{_PAYLOAD}/memory", "checkpoint_capacity"),
+    NewMember(f"{_PAYLOAD}/memory", "checkpoint_capacity", nullable=True),
     NewMember(CATALOG, "weight_materializers"),
     NewMember(f"{CATALOG}/providers/*/*", "execution_semantics", required=True),
     NewMember(POLICY, "attention_execution"),
     NewMember(POLICY, "execution_determinism"),
-    NewMember(f"{POLICY}/memory", "checkpoint_capacity"),
+    NewMember(f"{POLICY}/memory", "checkpoint_capacity", nullable=True),
 )
 """A policy's are never required: an engine may have another type of policy."""
 

@@ -62,7 +62,8 @@ U128 = Annotated[
 ]
 """A number below 2^128, written as a decimal string."""
 
-Identity = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:/-]{1,160}$")]
+IDENTITY_PATTERN = r"^[A-Za-z0-9._:/-]{1,160}$"
+Identity = Annotated[str, StringConstraints(pattern=IDENTITY_PATTERN)]
 """A name of a node, resource, value, provider …: 1 to 160 bytes of ASCII."""
 
 Fingerprint = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]

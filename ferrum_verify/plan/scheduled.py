@@ -17,7 +17,7 @@ from ferrum_verify.documents.fragment_node import FragmentNode
 from ferrum_verify.documents.schedule import HostAccess, Launch
 from ferrum_verify.plan.accesses import ENDLESS, MODES, Access, accesses_of
 from ferrum_verify.plan.order import HappensBefore
-from ferrum_verify.plan.unrolling import unroll
+from ferrum_verify.plan.unrolling import unroll, until_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicDescriptor, DynamicPool, MemoryPlan
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.documents.schedule import Schedule
-    from ferrum_verify.plan.unrolling import Horizon, Instance, Unrolling
+    from ferrum_verify.plan.unrolling import Ends, Horizon, Instance, Unrolling
 
 TAKEN_IN_TURN = ("step", "invocation")
 """Lifetimes of resources that may have several buffers; all others keep what a step left."""
@@ -58,6 +58,7 @@ class ScheduledPlan:
         self.maximum_tokens = maximum_tokens
         self.declared = declared
         self._unrolled = unroll(schedule)
+        self._begun: dict[int, HappensBefore | None] = {}
 
     @property
     def run(self) -> Unrolling:
@@ -102,6 +103,16 @@ class ScheduledPlan:
                 for index, each in enumerate(self.run.instances)
             ]
         )
+
+    def until_step(self, number: int) -> HappensBefore | None:
+        """The instances of so many steps, and as the last one the moment the next step begins.
+
+        They stand where ``order`` has them. None where there are more than are looked at.
+        """
+        if number not in self._begun:
+            found = until_step(self.schedule, number)
+            self._begun[number] = None if found is None else _with_end(*found)
+        return self._begun[number]
 
     @cached_property
     def host_accesses(self) -> dict[str, HostAccess]:
@@ -251,6 +262,23 @@ class ScheduledPlan:
     def launches(self) -> Counter[str]:
         """How often each node is launched in a step."""
         return Counter(each.launch for each in self.schedule.host if isinstance(each, Launch))
+
+
+def _with_end(run: Unrolling, ends: Ends) -> HappensBefore:
+    """The order of a run and, behind it, of the moment when what ``ends`` has ended."""
+    return HappensBefore(
+        [
+            FragmentNode.trusted(
+                id=f"{index}",
+                dependencies=tuple(f"{each}" for each in earlier),
+                resources=(),
+                binding_resource=None,
+                reads=None,
+                writes=None,
+            )
+            for index, earlier in enumerate((*run.dependencies, ends))
+        ]
+    )
 
 
 def slot_members(

@@ -8,8 +8,11 @@ every dependency, and none of them can be left out, as it then is the one that i
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.documents.primitives import IDENTITY_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.node import PlanNode
 
+_IDENTITY = re.compile(IDENTITY_PATTERN)
 Assignment = tuple[tuple[str, str], ...]
 """Streams and the patterns of the nodes that run on them; of several the first one counts."""
 
@@ -28,6 +32,11 @@ def parse_assignment(text: str) -> Assignment:
         stream, equals, pattern = (each.strip() for each in part.partition("="))
         if not (stream and equals and pattern):
             raise ValueError(f"{part!r} is no STREAM=PATTERN.")
+        if not _IDENTITY.fullmatch(stream):
+            raise ValueError(
+                f"{stream!r} is no name of a stream: it has 1 to 160 letters, digits and . _ - : / "
+                "of ASCII."
+            )
         found.append((stream, pattern))
     return tuple(found)
 

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.schedule import HostAction, Schedule
 
+MOST_UNROLLED = 512
+"""Steps that may overlap; pairs of them are looked at, in each slot."""
+
+MOST_OF_STEPS = 8_192
+"""Nodes of three and more steps that may overlap; two steps may have as many as are ordered."""
+
 Ends = tuple[int, ...]
 """What has to end first: instances by position, ascending, none of which precedes another."""
 
@@ -69,11 +75,17 @@ class Unrolling:
         """The number of steps so far."""
         return len(self.starts) - 1
 
+    def next_begins(self) -> Ends:
+        """What has ended when the host begins the next step."""
+        step = self.steps
+        if self.in_flight is None or step < self.in_flight:
+            return self._waited
+        return self._all_of(self._waited, self.step(step - self.in_flight))
+
     def add_step(self) -> None:
         """Go through the host's list once more."""
         step = self.steps
-        if self.in_flight is not None and step >= self.in_flight:
-            self._waited = self._all_of(self._waited, self.step(step - self.in_flight))
+        self._waited = self.next_begins()
         for place, action in enumerate(self.host):
             self._do(action, step, place)
         self.starts.append(len(self.instances))
@@ -157,7 +169,7 @@ def unroll(schedule: Schedule) -> tuple[Unrolling, Horizon]:
     size = len(run.instances)
     whole = (1 << size) - 1
     settled = False
-    while (run.steps + 1) * size <= MAXIMUM_NODES:
+    while run.steps < most_steps(size):
         state = run.relative()
         run.add_step()
         last = run.step(run.steps - 1)
@@ -169,6 +181,25 @@ def unroll(schedule: Schedule) -> tuple[Unrolling, Horizon]:
             if lagging is not None:
                 return run, Horizon(lagging=lagging)
     return run, Horizon()
+
+
+def most_steps(size: int) -> int:
+    """How many steps of so many nodes are looked at together."""
+    within = MOST_OF_STEPS // max(size, 1)
+    return min(MOST_UNROLLED, max(within, 2), MAXIMUM_NODES // max(size, 1))
+
+
+def until_step(schedule: Schedule, number: int) -> tuple[Unrolling, Ends] | None:
+    """So many steps, and what has ended when the host begins the next one.
+
+    None where they have more nodes than are looked at.
+    """
+    run = Unrolling(schedule)
+    while run.steps < number:
+        run.add_step()
+        if number > most_steps(len(run.instances) // run.steps):
+            return None
+    return run, run.next_begins()
 
 
 def _lagging(run: Unrolling) -> tuple[str, str] | None:

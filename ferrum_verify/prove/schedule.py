@@ -143,7 +143,7 @@ def _apart_in_slot(steps: Steps, shared: Shared, left: str, right: str) -> Oblig
         names=(pair_key(left, right), f"{_apart_in_steps(left, right)}"),
         rule=SHARED_WHILE_LIVE,
         location=at,
-        formula=_apart(steps.graph, lefts, rights),
+        formula=apart(steps.graph, lefts, rights),
         message=in_words(
             f"{name} gives the same bytes to `{left}` and `{right}`, which are live together in "
             "the schedule that is shown"
@@ -231,7 +231,7 @@ def _access_claims(steps: Steps) -> Claims:
         return
 
 
-def _apart(graph: PlanGraph, lefts: Sequence[int], rights: Sequence[int]) -> Formula:
+def apart(graph: PlanGraph, lefts: Sequence[int], rights: Sequence[int]) -> Formula:
     """All of the lefts end before any of the rights starts, or the reverse."""
     place, window = _window(graph, lefts, rights)
     return formula(

@@ -1,6 +1,6 @@
 """Inputs under a schedule: what a plan is handed stands in its bytes before the first node starts.
 
-Mirrors ``rules/schedule_order.py``. The order in which the host launches nodes is a run of every
+Mirrors ``rules/schedule_inputs.py``. The order in which the host launches nodes is a run of every
 schedule, so a member of the slot that is launched before destroys an input there.
 """
 
@@ -13,9 +13,10 @@ from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.accesses import Conflict
 from ferrum_verify.prove.accesses import AccessPlan
 from ferrum_verify.prove.obligation import Obligation, formula
-from ferrum_verify.prove.schedule import Steps, met
+from ferrum_verify.prove.schedule import Steps, apart, met
 from ferrum_verify.prove.windows import PlanGraph, ends_before, never, stream
 from ferrum_verify.rules.lifetimes import INPUT_LOST
+from ferrum_verify.rules.schedule_inputs import LATER, handing_in
 from ferrum_verify.rules.schedule_order import pair_key
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
 
@@ -65,15 +66,53 @@ def scheduled_input_claims(
                     (SHARED_WHILE_LIVE, (pair_key(other, resource),)) for other in others
                 ),
             )
+            if is_first:
+                yield from _later_claims(steps, (resource, inputs[resource]), others, name, at)
+
+
+def _later_claims(
+    steps: Steps, stands: tuple[str, str], others: Iterable[str], name: str, location: str
+) -> Claims:
+    """The claims that all who had an input's bytes have ended when the host hands it in anew."""
+    plan, (resource, value) = steps.plan, stands
+    distance = handing_in(plan, resource)
+    order = None if distance is None else plan.until_step(distance)
+    if distance is None or order is None:
+        return
+    graph, begin = PlanGraph(order.nodes), len(order.nodes) - 1
+    for other in others:
+        users = steps.graph.users[plan.at_step(other, 0)]
+        yield Obligation(
+            id=f"{location}: {other} before step {distance}",
+            claim=f"`{other}` of a step is used no more when the host begins step {distance:,} "
+            f"after it, in which `{value}` stands in `{resource}` and so in {name} (schedule).",
+            names=(resource, LATER),
+            rule=INPUT_LOST,
+            location=location,
+            formula=apart(graph, users, [begin]),
+            message=f"{name} gives the bytes of `{resource}`, where `{value}` has to stand again "
+            f"when step {distance:,} begins, to `{other}`, which may still be used then",
+            witness=partial(_loss, steps, stands, [other], step=distance),
+            told_by=((SHARED_WHILE_LIVE, (pair_key(other, resource),)),),
+        )
 
 
 def _loss(
-    steps: Steps, stands: tuple[str, str], others: Iterable[str], _: tuple[int, ...]
+    steps: Steps,
+    stands: tuple[str, str],
+    others: Iterable[str],
+    _: tuple[int, ...],
+    *,
+    step: int = 0,
 ) -> AccessCounterexample | None:
-    """A run in which a node writes another member's bytes over the value before it is read."""
+    """A run in which a node of the first step writes another member's bytes over the value before
+    it is read in a step.
+    """
     plan, (resource, value) = steps.plan, stands
     context = AccessPlan(steps.graph, "concurrent", steps.nodes, {})
-    of_first_step = plan.run.step(0)
+    if step >= plan.run.steps:
+        return None
+    writers, readers = plan.run.step(0), plan.run.step(step)
     for read in plan.accesses.get(f"{resource}@0", ()):
         for member in others:
             for write in plan.accesses.get(f"{member}@0", ()):
@@ -81,7 +120,8 @@ def _loss(
                 if (
                     (read.mode, read.value, write.mode) == ("read", value, "write")
                     and write.node < read.node
-                    and read.node in of_first_step
+                    and write.node in writers
+                    and read.node in readers
                     and start < end
                 ):
                     return met(steps, Conflict(read, write, start, end, value), context)

@@ -87,8 +87,7 @@ def subject_of(value: Any) -> tuple[Subject | None, list[Finding]]:
         schema=None if version is None else followed(version),
         **parts,
     )
-    if version is not None:
-        faults += version_findings(value, subject, version)
+    faults += version_findings(value, subject, version)
     return subject, [
         *findings,
         *faults,
@@ -225,7 +224,8 @@ def _about(version: Schema, places: Places) -> Iterator[Finding]:
     elif version == SCHEMA_8_1:
         yield PUBLIC_SCHEMA.finding(
             f"Plan schema {named} is known from public files, and was not yet seen in a plan of "
-            "the engine; please send one.",
+            "the engine; please send one. Program bindings were judged as in 5.0, and what the "
+            "weight schema says of its own hashes and encodings was not judged.",
             location,
         )
 

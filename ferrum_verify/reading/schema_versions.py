@@ -15,12 +15,15 @@ from ferrum_verify.documents.plan_schema import (
     LEFT_OUT,
     NEW_MEMBERS,
     POLICY,
+    SCHEMA_5_0,
     SCHEMA_8_1,
     WORDS,
+    followed,
 )
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
 from ferrum_verify.findings.wording import marked, quoted
-from ferrum_verify.reading.kinds import FORMS
+from ferrum_verify.reading.kinds import FORMS, model_of
+from ferrum_verify.reading.validation import TooManyFaultsError, validated
 from ferrum_verify.reading.wire_faults import WireFault, wire_faults
 from ferrum_verify.reading.wire_findings import finding_of
 
@@ -48,28 +51,49 @@ def excuses(version: Schema | None, places: Places) -> Excuse:
     payload, policy = _steps(places.payload), _steps(places.policy)
 
     def excused(fault: WireFault) -> bool:
-        if version is None or version in KNOWN_SCHEMAS:
-            # A policy of another type lacks what this one has.
-            missing = version == SCHEMA_8_1 and fault.type == "missing"
-            return missing and bool(policy) and fault.steps[: len(policy)] == policy
+        if version is None:
+            return False
+        is_of_policy = bool(policy) and fault.steps[: len(policy)] == policy
+        if is_of_policy and fault.type == "missing" and followed(version) == SCHEMA_8_1:
+            return True  # a policy of another type lacks what this one has
+        if version in KNOWN_SCHEMAS:
+            return False
         return fault.type in _NOT_UNDERSTOOD and fault.steps[: len(payload)] == payload
 
     return excused
 
 
-def version_findings(value: Any, subject: Subject, version: Schema) -> list[Finding]:
+def version_findings(value: Any, subject: Subject, version: Schema | None) -> list[Finding]:
     """What a document has that its plan's schema version has not, and what it lacks.
 
-    Of a version that is not known, nothing can be said.
+    Of a version that is not known nothing can be said, and of a document without one only that
+    the members of schema 8.1 are not ``null`` in it.
     """
-    if version not in KNOWN_SCHEMAS:
+    if version is not None and version not in KNOWN_SCHEMAS:
         return []
-    details = cast("list[ErrorDetails]", list(_faults(subject, version)))
-    findings = [finding_of(fault) for fault in wire_faults(details, value)]
+    details = list(_nulls(subject)) if version != SCHEMA_5_0 else []
+    details += [] if version is None else _faults(subject, version)
+    faults = wire_faults(cast("list[ErrorDetails]", details), value)
+    findings = [finding_of(fault) for fault in faults]
     if version == SCHEMA_8_1:
         findings += _written_defaults(subject)
-        findings += _policy_type(subject)
+    if version != SCHEMA_5_0:
+        findings += _policy_type(subject, version)
     return findings
+
+
+def _nulls(subject: Subject) -> Iterator[dict[str, Any]]:
+    """Members of schema 8.1 that are ``null`` and have no such value; a policy has its own rule.
+
+    The models take ``null`` for a member that is not there, as it is with those of 5.0.
+    """
+    for member in NEW_MEMBERS:
+        if member.nullable or member.holder == POLICY:
+            continue
+        for place, holder in _at(subject, member.holder):
+            if isinstance(holder, dict) and member.name in holder and holder[member.name] is None:
+                kind = "list_type" if member.is_list else "dict_type"
+                yield {"type": kind, "loc": (*place, member.name)}
 
 
 def _faults(subject: Subject, version: Schema) -> Iterator[dict[str, Any]]:
@@ -130,17 +154,31 @@ POLICY_TYPE = Rule(
 )
 
 
-def _policy_type(subject: Subject) -> Iterator[Finding]:
+def _policy_type(subject: Subject, version: Schema | None) -> Iterator[Finding]:
     policy = subject.raw.get(POLICY)
     if not isinstance(policy, dict):
         return
-    form = FORMS["policy"]
-    if missing := sorted((form.required | form.optional) - policy.keys()):
+    new = FORMS["policy"].optional
+    missing = [] if version is None else sorted({*(new - policy.keys()), *_missing(policy)})
+    nulls = sorted(name for name in new & policy.keys() if policy[name] is None)
+    said = [f"has no {', '.join(marked(missing))}"] if missing else []
+    said += [f"has `null` for {', '.join(marked(nulls))}"] if nulls else []
+    if said:
         yield POLICY_TYPE.finding(
-            f"The policy has no {', '.join(marked(missing))}, so it may be of another type than "
-            "the known one.",
+            f"The policy {' and '.join(said)}, so it may be of another type than the known one.",
             subject.places.policy,
         )
+
+
+def _missing(policy: dict[str, Any]) -> Iterator[str]:
+    """The members that the known type of policy has and this one lacks, wherever they belong."""
+    try:
+        _, faults = validated(model_of(FORMS["policy"]), policy)
+    except TooManyFaultsError:
+        return  # that there are so many is a finding of its own
+    for detail, fault in zip(faults, wire_faults(faults, policy), strict=True):
+        if fault.type == "missing":
+            yield ".".join(map(str, (*fault.steps, detail["loc"][-1])))
 
 
 def _at(subject: Subject, path: str) -> Iterator[tuple[tuple[str | int, ...], Any]]:

@@ -47,7 +47,7 @@ UNKNOWN_FIELD = Rule(
 
 
 def _unknown_field(_: WireFault, where: str) -> _Judged:
-    return UNKNOWN_FIELD, f"{where} is no field that the engine knows."
+    return UNKNOWN_FIELD, f"{where} is no field that is known there."
 
 
 def _of_other_schema(fault: WireFault, where: str) -> _Judged:

@@ -40,7 +40,9 @@ def _shape() -> dict[str, Any]:
 
 def _pool_cost() -> dict[str, Any]:
     bytes_ = dict.fromkeys(("bytes", "least_bytes", "best_bytes"), _COUNT)
-    return _object({"pool_id": _TEXT, **bytes_, "proved": _FLAG}, {"shape": _shape()})
+    return _object(
+        {"pool_id": _TEXT, **bytes_, "safe": _FLAG, "proved": _FLAG}, {"shape": _shape()}
+    )
 
 
 def _counterexample() -> dict[str, Any]:

@@ -94,6 +94,7 @@ def _pool_wire(pool: PoolSlots, shape: Shape) -> dict[str, Any]:
     wire: dict[str, Any] = {
         "pool_id": pool.pool_id,
         "bytes": pool.bytes,
+        "safe": pool.safe,
         "least_bytes": pool.least_bytes,
         "best_bytes": pool.best_bytes,
         "proved": pool.proved,

@@ -69,6 +69,8 @@ def pool_cells(cost: SlotsCost) -> Iterator[tuple[str, ...]]:
             standing = "the plan's are least"
         else:
             standing = "proved least" + (" by a search" if pool.exhausted else "")
+        if not pool.safe:
+            standing += "; plan unsafe"
         yield (
             pool_name(pool.pool_id),
             f"{sum(map(len, pool.slots)):,}",
@@ -94,7 +96,12 @@ def bucket_cells(cost: SlotsCost) -> Iterator[tuple[str, ...]]:
 
 
 def cost_sentences(cost: SlotsCost) -> Iterator[str]:
-    """Which slots cost most, and what room the best ones would give."""
+    """Whether the plan's slots can be kept, which cost most, and what room the best would give."""
+    if not all(pool.safe for pool in cost.best.pools):
+        yield (
+            f"Under {cost.best.execution} the plan's own slots are unsafe: resources that share "
+            "are live together, so what they take is no figure to compare with."
+        )
     costly = "; ".join(
         f"{shortened(each.resource_id, 40)} {byte_count(each.bytes)}"
         + (f" for {each.others + 1:,} resources" if each.others else " alone")
@@ -108,11 +115,16 @@ def cost_sentences(cost: SlotsCost) -> Iterator[str]:
     if before == after:
         yield (
             f"Either way one sequence can have {plural(before.tokens, 'token')}, and "
-            f"{plural(before.sequences, 'sequence')} of {SHORT_SEQUENCE} tokens have room."
+            f"{plural(before.sequences, 'sequence')} of {SHORT_SEQUENCE} tokens "
+            f"{_have(before.sequences)} room."
         )
     else:
         yield (
             f"With the best slots one sequence can have {plural(after.tokens, 'token')} instead of "
             f"{before.tokens:,}, or {plural(after.sequences, 'sequence')} of {SHORT_SEQUENCE} "
-            f"tokens have room instead of {before.sequences:,}."
+            f"tokens {_have(after.sequences)} room instead of {before.sequences:,}."
         )
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"

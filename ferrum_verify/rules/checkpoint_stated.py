@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.derive.checkpoint_layout import SequenceCheckpointLayout
+    from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.document import Subject
 
@@ -84,6 +85,36 @@ DIFFERS = Rule(
 )
 
 
+UNSTATED = Rule(
+    id="checkpoint.layout-unstated",
+    summary="A plan whose sequences can be checkpointed states its checkpoint layout, capacity and "
+    "growth.",
+    why="The number 8.1 stayed while these members came: an engine from before them leaves all "
+    "three out, and a newer one would not. From which of them the plan is does not stand in it.",
+    fix="Compile the plan with an engine that states checkpoint layouts, or go without "
+    "checkpoints.",
+    source=_FORMAT,
+    severity="warning",
+    undecided=True,
+    example=Example(
+        "bundle-8.1",
+        {
+            _STATED: DELETE,
+            "/plan/payload/memory/checkpoint_capacity": DELETE,
+            "/policy/memory/checkpoint_capacity": DELETE,
+            **{
+                f"/plan/payload/memory/dynamic_pools/{index}/{field}": value
+                for index, own in ((2, 256), (4, 32_768))
+                for field, value in (
+                    ("checkpoint_growth_ceiling_bytes", DELETE),
+                    ("provisioning/maximum_resident_bytes", own),
+                )
+            },
+        },
+    ),
+)
+
+
 def check_derived(subject: Subject, derived: SequenceCheckpointLayout | None) -> Iterator[Finding]:
     """Whether a plan states the layout that is derived, part by part; None where it has none."""
     header = subject.header
@@ -91,7 +122,13 @@ def check_derived(subject: Subject, derived: SequenceCheckpointLayout | None) ->
         return
     place, stated = pointer(subject.places.payload, _FIELD), _raw_layout(subject)
     if derived is None or stated is None:
-        if derived is not None:
+        if derived is not None and not _has_room(subject.memory):
+            yield UNSTATED.finding(
+                "the plan's sequences can be checkpointed, but it states no checkpoint layout, "
+                "capacity or growth, as engines did not at first; whether its own would is open",
+                subject.places.payload,
+            )
+        elif derived is not None:
             yield DIFFERS.finding(
                 "the plan states no checkpoint layout, but its sequences can be checkpointed",
                 subject.places.payload,
@@ -119,6 +156,14 @@ def check_derived(subject: Subject, derived: SequenceCheckpointLayout | None) ->
             "of its providers do",
             f"{place}/completed_input_capture",
         )
+
+
+def _has_room(memory: MemoryPlan | None) -> bool:
+    """Whether a plan speaks of checkpoints elsewhere: its engine then knows layouts."""
+    return memory is not None and (
+        memory.checkpoint_capacity is not None
+        or any(pool.checkpoint_growth_ceiling_bytes for pool in memory.dynamic_pools)
+    )
 
 
 def _differing(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrum_verify.documents.node import Incompatible, InsufficientExecutionDeterminism
 from ferrum_verify.documents.plan_schema import SCHEMA_8_1
-from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings import Example, Rule, pointer
 from ferrum_verify.plan.canonical import semantics_fingerprint
 from ferrum_verify.rules.source_integrity import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from ferrum_verify.documents.execution_semantics import ExecutionSemantics
+    from ferrum_verify.documents.execution_semantics import Determinism, ExecutionSemantics
+    from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.document import Subject
 
@@ -33,7 +35,9 @@ def check(subject: Subject) -> Iterator[Finding]:
             yield from _check_fingerprint(
                 provider.execution_semantics,
                 f"provider `{provider.provider_id}` of `{operation_id}`",
-                f"{subject.places.catalog}/providers/{operation_id}/{index}/execution_semantics",
+                pointer(
+                    subject.places.catalog, "providers", operation_id, index, "execution_semantics"
+                ),
             )
 
 
@@ -74,9 +78,11 @@ def _check_nodes(subject: Subject) -> Iterator[Finding]:
     }
     for index, node in enumerate(subject.plan_nodes or ()):
         semantics = node.provider_execution_semantics
+        at = f"{subject.places.nodes}/{index}"
+        yield from _check_rejections(node, offered, required, at)
         if semantics is None:
             continue  # that it is missing is a wire fault
-        place = f"{subject.places.nodes}/{index}/provider_execution_semantics"
+        place = f"{at}/provider_execution_semantics"
         selected = node.selection.selected_provider
         known = offered.get((node.operation_id, selected))
         if known is not None and known != semantics:
@@ -99,6 +105,86 @@ def _check_nodes(subject: Subject) -> Iterator[Finding]:
                 expected=required,
                 actual=semantics.replay_equivalence,
             )
+
+
+_SELECTION = "/plan/payload/nodes/4/selection"
+REJECTED = Rule(
+    id="graph.rejected-determinism",
+    summary="A provider is rejected for its determinism only where it promises less than the "
+    "policy requires, and the provider that was selected promises that much.",
+    why="The record explains why another kernel runs, and says what the policy requires. Where "
+    "the selected provider falls short of that too, the node runs on a kernel that the policy "
+    "rejects; where the rejected one does not, nothing keeps it from running.",
+    fix="Compile the plan again under its policy.",
+    source=_FORMAT,
+    example=Example(
+        "bundle-8.1",
+        {
+            f"{_SELECTION}/rejected_providers/-": {
+                "provider_id": "provider.mixer.fused",
+                "reasons": {
+                    "incompatible": [
+                        {
+                            "insufficient_execution_determinism": {
+                                "required": "bitwise_same_runtime_with_replay",
+                                "available": {
+                                    "contract_version": {"major": 1, "minor": 0},
+                                    "contract_fingerprint": INELIGIBLE,
+                                    "repeatability": "bitwise_same_runtime",
+                                    "replay_equivalence": "ineligible",
+                                },
+                            }
+                        }
+                    ]
+                },
+            }
+        },
+        also=("contract.rejection-differs",),
+    ),
+)
+
+
+def _check_rejections(
+    node: PlanNode,
+    offered: Mapping[tuple[str, str], ExecutionSemantics | None],
+    policy: Determinism | None,
+    at: str,
+) -> Iterator[Finding]:
+    """Whether each rejection for determinism agrees with itself, the node, catalog and policy."""
+    for position, rejected in enumerate(node.selection.rejected_providers):
+        reasons = rejected.reasons
+        if not isinstance(reasons, Incompatible):
+            continue
+        for place, reason in enumerate(reasons.incompatible):
+            if isinstance(reason, InsufficientExecutionDeterminism):
+                known = offered.get((node.operation_id, rejected.provider_id))
+                for fault in _rejection_faults(node, reason, known, policy):
+                    yield REJECTED.finding(
+                        f"Node `{node.id}` rejected `{rejected.provider_id}`, as "
+                        f"{reason.required} is required, but {fault}.",
+                        f"{at}/selection/rejected_providers/{position}/reasons/incompatible/{place}",
+                    )
+
+
+def _rejection_faults(
+    node: PlanNode,
+    reason: InsufficientExecutionDeterminism,
+    known: ExecutionSemantics | None,
+    policy: Determinism | None,
+) -> Iterator[str]:
+    own = node.provider_execution_semantics
+    if reason.available.satisfies(reason.required):
+        yield f"its replays are {reason.available.replay_equivalence}, which is enough"
+    if own is not None and not own.satisfies(reason.required):
+        selected = node.selection.selected_provider
+        yield f"the replays of `{selected}`, which was selected, are {own.replay_equivalence} too"
+    if policy is not None and policy != reason.required:
+        yield f"the policy requires {policy}"
+    if known is not None and known.replay_equivalence != reason.available.replay_equivalence:
+        yield (
+            f"it says that its replays are {reason.available.replay_equivalence}, where the "
+            f"catalog has {known.replay_equivalence}"
+        )
 
 
 FINGERPRINT = Rule(

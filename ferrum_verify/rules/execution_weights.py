@@ -6,15 +6,16 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.documents.execution_weights import BlockFp8ToMarlin
+from ferrum_verify.documents.execution_weights import BlockFp8ToMarlin, WeightMaterializer
 from ferrum_verify.documents.plan_schema import SCHEMA_8_1
+from ferrum_verify.documents.primitives import Version
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
 from ferrum_verify.findings.wording import marked
 from ferrum_verify.rules.ascending import first_fault
 from ferrum_verify.rules.source_integrity import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.execution_plan import PlanHeader
@@ -27,6 +28,21 @@ _WEIGHTS = "/plan/payload/execution_weights"
 IDENTITY_MATERIALIZER = "weight-materializer.identity"
 IDENTITY_IMPLEMENTATION = "8b4938b533e7cdc431f40951c3a532b4426cc526a65d22fdacfd0fe5bf02caae"
 MOST_MATERIALIZERS = 64
+_ASSUMED = {
+    IDENTITY_MATERIALIZER: WeightMaterializer(
+        id=IDENTITY_MATERIALIZER,
+        version=Version(major=2, minor=0),
+        implementation_fingerprint=IDENTITY_IMPLEMENTATION,
+        fidelity="exact",
+        required_capabilities=(),
+    )
+}
+
+
+def materializers_of(catalog: CapabilityCatalog) -> Mapping[str, WeightMaterializer]:
+    """Who can make weights: of a catalog that does not say so, the identity alone."""
+    stated = catalog.weight_materializers
+    return _ASSUMED if stated is None else stated
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -40,8 +56,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     yield from _check_schema(header, weights, at)
     yield from _check_sources(weights, at)
     yield from _check_transforms(weights, at)
-    if subject.catalog is not None:
-        yield from _check_materializer(weights, subject.catalog, at)
+    yield from check_materializer(subject)
 
 
 SCHEMA = Rule(
@@ -54,6 +69,17 @@ SCHEMA = Rule(
     source=_FORMAT,
     judgment="safety",
     example=Example("bundle-8.1", {f"{_WEIGHTS}/schema/version/major": 0}),
+)
+UNREAD = Rule(
+    id="value.weight-components-unread",
+    summary="The components of a plan's weight schema are written in a way that is known.",
+    why="Which components there are, and in which formats, decides whether each is made and "
+    "whether the plan's formats are theirs. How newer engines write them is not known in public; "
+    "the plan's hash covers them all the same.",
+    fix="Audit the plan with a release of this tool that knows the form.",
+    source=_FORMAT,
+    severity="note",
+    example=Example("bundle-8.1", {f"{_WEIGHTS}/schema/components/0/encoding": "packed"}),
 )
 
 
@@ -68,6 +94,16 @@ def _check_schema(header: PlanHeader, weights: ExecutionWeights, at: str) -> Ite
             actual=header.weight_format,
         )
     formats = schema.quantization_formats
+    if unread := [
+        what
+        for what, known in (("ids", schema.component_ids), ("quantization formats", formats))
+        if known is None
+    ]:
+        yield UNREAD.finding(
+            f"the {' and '.join(unread)} of the weight schema's components are written in a way "
+            "that is not known, so what rests on them was not judged",
+            f"{at}/schema/components",
+        )
     if formats is not None and sorted(header.quantization_formats) != formats:
         yield SCHEMA.finding(
             f"the plan's quantization formats are {_listed(header.quantization_formats)}, but its "
@@ -206,13 +242,20 @@ def _transform_faults(weights: ExecutionWeights, transform: WeightTransform) -> 
         made_of = weights.component_sources.get(output, ())
         if components is not None and output not in components:
             yield f"makes `{output}`, which is no component of the weight schema"
-        elif made_of != transform.sources:
+        elif not _are(transform, made_of):
             yield (
                 f"makes `{output}` of {_listed(transform.sources)}, but the plan says that it is "
                 f"made of {_listed(made_of)}"
             )
     if isinstance(transform.scratch_bytes, str):
         yield transform.scratch_bytes
+
+
+def _are(transform: WeightTransform, listed: Sequence[str]) -> bool:
+    """Whether these are the sources; in their order, where it is known which of them is first."""
+    if isinstance(transform, BlockFp8ToMarlin):
+        return tuple(listed) == transform.sources
+    return sorted(listed) == sorted(transform.sources)
 
 
 MATERIALIZER = Rule(
@@ -226,48 +269,64 @@ MATERIALIZER = Rule(
 )
 
 
-def _check_materializer(
-    weights: ExecutionWeights, catalog: CapabilityCatalog, at: str
-) -> Iterator[Finding]:
+IDENTITY_UNKNOWN = Rule(
+    id="contract.identity-materializer-unknown",
+    summary="The identity, which makes weights by copying them, has the implementation that was "
+    "computed for it.",
+    why="Its fingerprint was computed from public files and not yet seen in what an engine wrote. "
+    "Under another one either the engine has changed or the computation is wrong; whether it still "
+    "copies bytes as they are cannot be told.",
+    fix="Compare the fingerprint with the one that your engine prints for its identity.",
+    source=_FORMAT,
+    severity="warning",
+    undecided=True,
+    example=Example(
+        "bundle-8.1",
+        {
+            "/catalog/weight_materializers/weight-materializer.identity/"
+            "implementation_fingerprint": "0" * 64
+        },
+    ),
+)
+
+
+def check_materializer(subject: Subject) -> Iterator[Finding]:
+    """Whether the catalog has who makes a plan's weights, in the version and build of the plan."""
+    header, catalog = subject.header, subject.catalog
+    if header is None or header.execution_weights is None or catalog is None:
+        return
+    weights, at = header.execution_weights, f"{subject.places.payload}/execution_weights"
     name = weights.materializer_id
-    known = (catalog.weight_materializers or {}).get(name)
-    if known is None and catalog.weight_materializers is None and name == IDENTITY_MATERIALIZER:
-        facts: list[tuple[str, Any, Any]] = [
-            (
-                "materializer_implementation_fingerprint",
-                weights.materializer_implementation_fingerprint,
-                IDENTITY_IMPLEMENTATION,
-            )
-        ]
-    elif known is None:
+    known = materializers_of(catalog).get(name)
+    if known is None:
         yield MATERIALIZER.finding(
             f"the plan's weights are made by `{name}`, which is none of the catalog's weight "
             "materializers",
             f"{at}/materializer_id",
         )
         return
-    else:
-        facts = [
-            (
-                "materializer_version",
-                weights.materializer_version.to_wire(),
-                known.version.to_wire(),
-            ),
-            (
-                "materializer_implementation_fingerprint",
-                weights.materializer_implementation_fingerprint,
-                known.implementation_fingerprint,
-            ),
-        ]
+    facts: tuple[tuple[str, Any, Any], ...] = (
+        ("materializer_version", weights.materializer_version.to_wire(), known.version.to_wire()),
+        (
+            "materializer_implementation_fingerprint",
+            weights.materializer_implementation_fingerprint,
+            known.implementation_fingerprint,
+        ),
+    )
     for field, actual, expected in facts:
-        if actual != expected:
-            yield MATERIALIZER.finding(
-                f"the plan's weights are made by `{name}` with `{field}` {_text(actual)}, but the "
-                f"catalog has {_text(expected)}",
-                f"{at}/{field}",
-                expected=expected,
-                actual=actual,
-            )
+        if actual == expected:
+            continue
+        assumed = catalog.weight_materializers is None
+        has = "a catalog that names none has it with" if assumed else "the catalog has"
+        # Where the catalog does not say it, the build of the identity is known by computation.
+        is_computed = assumed and isinstance(expected, str)
+        yield (IDENTITY_UNKNOWN if is_computed else MATERIALIZER).finding(
+            f"the plan's weights are made by `{name}` with `{field}` {_text(actual)}, but {has} "
+            f"{_text(expected)}{', as was computed' if is_computed else ''}",
+            f"{at}/{field}",
+            expected=expected,
+            actual=actual,
+        )
 
 
 def _text(value: Any) -> str:
@@ -328,12 +387,14 @@ def _check_catalog(catalog: CapabilityCatalog, place: str) -> Iterator[Finding]:
             pointer(at, IDENTITY_MATERIALIZER),
         )
     if identity.implementation_fingerprint != IDENTITY_IMPLEMENTATION:
-        yield MATERIALIZERS.finding(
+        yield IDENTITY_UNKNOWN.finding(
             f"the identity has the implementation {short(identity.implementation_fingerprint)}, "
-            f"not {short(IDENTITY_IMPLEMENTATION)}",
+            f"where {short(IDENTITY_IMPLEMENTATION)} was computed",
             pointer(at, IDENTITY_MATERIALIZER, "implementation_fingerprint"),
+            expected=IDENTITY_IMPLEMENTATION,
+            actual=identity.implementation_fingerprint,
         )
-    elif identity.required_capabilities:
+    if identity.required_capabilities:
         yield MATERIALIZERS.finding(
             "the identity requires capabilities, and copies bytes as they are",
             pointer(at, IDENTITY_MATERIALIZER, "required_capabilities"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.documents.plan_schema import SCHEMA_8_1
@@ -11,15 +12,19 @@ from ferrum_verify.findings.wording import plural
 from ferrum_verify.plan.canonical import fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ferrum_verify.documents.execution_weights import ExecutionWeights
+    from ferrum_verify.documents.fragment_node import FragmentNode
     from ferrum_verify.documents.memory_plan import StaticAllocation
+    from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
     from ferrum_verify.rules.expected import Expected
 
 _FORMAT = "docs/format.md, «Plan schema 8.1» (initialization scratch)"
 ALIGNMENT_BYTES = 256
+_SCRATCH_NAME = "resource/static-weight-transform-scratch/sha256/"
+_SCRATCH_ID = re.compile(f"{_SCRATCH_NAME}[0-9a-f]{{64}}")
 
 SCRATCH = Rule(
     id="static.initialization-scratch",
@@ -40,18 +45,24 @@ SCRATCH = Rule(
 
 
 def check(facts: Expected) -> Iterator[Finding]:
-    """Findings of all rules of the initialization scratch; none in plans of another schema."""
+    """Findings of all rules of the initialization scratch; none in plans of another schema.
+
+    Of a memory plan or fragment only its form is judged, and that there is no second one.
+    """
     subject = facts.subject
     header = subject.header
-    if subject.schema != SCHEMA_8_1 or header is None or header.execution_weights is None:
-        return
-    weights = header.execution_weights
     at = f"{subject.places.memory}/static_allocations"
     rows = [
         (f"{at}/{index}", row)
         for index, row in enumerate(facts.memory.static_allocations)
         if row.kind == "initialization_scratch"
     ]
+    if not subject.places.payload:
+        yield from _check_alone(rows, subject.nodes or ())
+        return
+    if subject.schema != SCHEMA_8_1 or header is None or header.execution_weights is None:
+        return
+    weights = header.execution_weights
     if not weights.static_weight_transforms:
         for place, row in rows:
             yield SCRATCH.finding(
@@ -72,6 +83,49 @@ def check(facts: Expected) -> Iterator[Finding]:
     raw = subject.raw["plan"]["payload"]["execution_weights"]["static_weight_transforms"]
     resource_id = scratch_id(weights, header.quantization_formats, raw)
     yield from _check_row(row, weights, resource_id, place)
+
+
+def _check_alone(
+    rows: Sequence[tuple[str, StaticAllocation]], nodes: Sequence[FragmentNode | PlanNode]
+) -> Iterator[Finding]:
+    """What holds of the row whatever the weights are, where they are not at hand."""
+    for place, row in rows[1:]:
+        yield SCRATCH.finding(
+            f"`{row.resource_id}` is a second initialization scratch, but all transforms of a "
+            "plan's weights work in one",
+            place,
+        )
+    for place, row in rows:
+        if not _SCRATCH_ID.fullmatch(row.resource_id):
+            yield SCRATCH.finding(
+                f"the initialization scratch `{row.resource_id}` is not named by "
+                f"`{_SCRATCH_NAME}` and a hash",
+                f"{place}/resource_id",
+            )
+        if row.alignment_bytes != ALIGNMENT_BYTES:
+            yield SCRATCH.finding(
+                f"the initialization scratch has `alignment_bytes` {row.alignment_bytes:,}, but "
+                f"every one has {ALIGNMENT_BYTES}",
+                f"{place}/alignment_bytes",
+                expected=ALIGNMENT_BYTES,
+                actual=row.alignment_bytes,
+            )
+        yield from _check_profile(row, place)
+        user = next((node.id for node in nodes if row.resource_id in node.resources), None)
+        if user is not None:
+            yield SCRATCH.finding(
+                f"the initialization scratch is listed by node `{user}`, but only the loading of "
+                "weights works in it",
+                place,
+            )
+
+
+def _check_profile(row: StaticAllocation, location: str) -> Iterator[Finding]:
+    if row.storage.profile != LINEAR_CONTIGUOUS:
+        yield SCRATCH.finding(
+            "the initialization scratch is not in a linear arena seen contiguously",
+            f"{location}/storage/profile",
+        )
 
 
 SIZE_UNKNOWN = Rule(
@@ -122,11 +176,7 @@ def _check_row(
                 expected=expected,
                 actual=actual,
             )
-    if row.storage.profile != LINEAR_CONTIGUOUS:
-        yield SCRATCH.finding(
-            "the initialization scratch is not in a linear arena seen contiguously",
-            f"{location}/storage/profile",
-        )
+    yield from _check_profile(row, location)
 
 
 def scratch_id(
@@ -139,7 +189,7 @@ def scratch_id(
         "weight_layout_id": weights.schema_.layout_id,
         "quantization_format_ids": list(quantization_formats),
     }
-    return f"resource/static-weight-transform-scratch/sha256/{fingerprint([form, transforms])}"
+    return f"{_SCRATCH_NAME}{fingerprint([form, transforms])}"
 
 
 def _shown(value: str | int) -> str:

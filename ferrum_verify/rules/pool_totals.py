@@ -256,9 +256,13 @@ def _check_provisioning(
     reusable = {pool.reusable_workspace_ceiling_bytes, facts.reusable_ceilings.get(group, 0)}
     if derived is not None:
         reusable.add(derived.reusable_workspace_ceiling_bytes)
+    # Without a layout nothing is derived, and only what is stated can count.
+    growths = {pool.checkpoint_growth_ceiling_bytes}
+    if memory.checkpoint_capacity is None or facts.subject.header is not None:
+        growths.add(facts.growth.ceilings.get(group, 0))
     maxima = [
         min(theoretical + workspace + growth, capacity)
-        for growth in (facts.growth.ceilings.get(group, 0), pool.checkpoint_growth_ceiling_bytes)
+        for growth in growths
         for capacity in granted
         for theoretical in (ceiling, pool.theoretical_ceiling_bytes)
         for workspace in reusable

@@ -5,23 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ferrum_verify.documents.schedule import HostAccess, Launch, OfEvent, Record, Synchronize, Wait
+from ferrum_verify.documents.schedule import (
+    HostAccess,
+    Launch,
+    OfEvent,
+    OfStream,
+    Record,
+    Synchronize,
+    Wait,
+)
 from ferrum_verify.findings import DELETE, Example, Rule
 from ferrum_verify.findings.wording import short_pool
-from ferrum_verify.plan.order import MAXIMUM_NODES
 from ferrum_verify.plan.scheduled import TAKEN_IN_TURN, slot_members
+from ferrum_verify.rules.schedule_inputs import check_inputs
 from ferrum_verify.rules.schedule_order import check_order
+from ferrum_verify.rules.schedule_steps import STEPS, TOO_MANY, check_horizon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.documents.schedule import Schedule
     from ferrum_verify.findings import Finding
-    from ferrum_verify.plan.scheduled import ScheduledPlan
     from ferrum_verify.rules.expected import Expected
 
 STREAMS = "docs/execution-models.md, «Streams»"
-STEPS = "docs/execution-models.md, «Steps that overlap»"
 
 
 PLAN_MISSING = Rule(
@@ -68,6 +75,7 @@ def check(facts: Expected) -> Iterator[Finding]:
     names = _check_names(facts, schedule)
     yield from names
     yield from _check_events(schedule)
+    yield from _check_streams(schedule)
     yield from _check_buffers(facts, schedule)
     if facts.scheduled is None:
         yield TOO_MANY.finding(
@@ -77,7 +85,8 @@ def check(facts: Expected) -> Iterator[Finding]:
     elif not any(finding.rule in _NO_ORDER for finding in names):
         facts.judged_schedule = facts.scheduled
         yield from check_order(facts, facts.scheduled)
-        yield from _check_horizon(facts.scheduled)
+        yield from check_inputs(facts, facts.scheduled)
+        yield from check_horizon(facts.scheduled)
 
 
 NOT_LAUNCHED = Rule(
@@ -189,6 +198,32 @@ def _check_events(schedule: Schedule) -> Iterator[Finding]:
                     )
 
 
+NEVER_LAUNCHED = Rule(
+    id="schedule.stream-never-used",
+    summary="The host synchronizes with a stream on which something is launched, or which is made "
+    "to wait.",
+    why="To wait for a stream that has nothing to do orders nothing: most likely another stream "
+    "was meant.",
+    fix="Correct the stream's name, or remove the synchronization.",
+    source=STREAMS,
+    severity="warning",
+    judgment="safety",
+    example=Example("schedule", {"/host/-": {"synchronize": {"stream": "stream/none"}}}),
+)
+
+
+def _check_streams(schedule: Schedule) -> Iterator[Finding]:
+    """Synchronizations that order nothing in any step."""
+    used = {each.stream for each in schedule.host if isinstance(each, Launch | Wait)}
+    for index, action in enumerate(schedule.host):
+        match action:
+            case Synchronize(synchronize=OfStream(stream=stream)) if stream not in used:
+                yield NEVER_LAUNCHED.finding(
+                    f"`host[{index}]` of the schedule synchronizes with stream `{stream}`, on "
+                    "which nothing is launched: it waits for nothing"
+                )
+
+
 BUFFERS_OF_KEPT = Rule(
     id="schedule.buffers-of-kept",
     summary="Only resources of a step or an invocation have several buffers.",
@@ -270,46 +305,3 @@ def _check_sharers(facts: Expected, buffers: dict[str, int]) -> Iterator[Finding
                     f"them {fewest:,} and {most:,} buffers",
                     place,
                 )
-
-
-LAGS = Rule(
-    id="schedule.lags-for-ever",
-    summary="After a number of steps all of a step has ended.",
-    why="A node that nothing waits for may still run however many steps have begun since; then "
-    "no number of steps decides whether it meets them.",
-    fix="State `in_flight`, or let the host or the other stream wait for the node in each step.",
-    source=STEPS,
-    severity="warning",
-    judgment="safety",
-    undecided=True,
-    example=Example(
-        "schedule",
-        {"/steps": {}, "/host/6": DELETE},
-        also=("graph.race", "schedule.dependency-not-kept", "slot.shared-while-live"),
-    ),
-)
-TOO_MANY = Rule(
-    id="schedule.too-many-nodes",
-    summary="The steps that have to be looked at have few enough nodes.",
-    why=f"Up to {MAXIMUM_NODES:,} nodes are ordered, those of all steps that may overlap together.",
-    fix="Let fewer steps be in flight, or audit a part of the plan.",
-    source="a limit of this verifier",
-    severity="warning",
-    judgment="safety",
-    undecided=True,
-)
-
-
-def _check_horizon(plan: ScheduledPlan) -> Iterator[Finding]:
-    horizon = plan.horizon
-    if horizon.lagging is not None:
-        lagging, other = horizon.lagging
-        yield LAGS.finding(
-            f"`{lagging}` may lag behind for ever: however many steps later `{other}` runs, it "
-            f"need not wait for `{lagging}`, so only {plan.run.steps:,} steps were judged",
-        )
-    elif horizon.distance is None:
-        yield TOO_MANY.finding(
-            f"more than {MAXIMUM_NODES:,} nodes of {plan.run.steps:,} steps and more may overlap, "
-            "so not all steps were judged"
-        )

@@ -7,7 +7,6 @@ any two as far apart, so of the pairs that differ in nothing but their steps one
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.accesses import ENDLESS, MOST_STEPS, TooManyAccessesError, conflicts_of
 from ferrum_verify.plan.sharing import slot_safety
 from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE, TOO_MANY
-from ferrum_verify.rules.lifetimes import INPUT_LOST, inputs_of
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
 
@@ -29,6 +27,12 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.scheduled import ScheduledPlan
     from ferrum_verify.rules.expected import Expected
 
+_WAIT = (
+    "let the one wait for the other: on one stream, by an event between their streams, or by a "
+    "synchronization of the host's"
+)
+"""What keeps two nodes apart under a schedule, where a dependency by itself orders nothing."""
+
 _AT_STEP = re.compile(r"`([^`@]+)@(\d+)`")
 
 
@@ -39,7 +43,6 @@ def check_order(facts: Expected, plan: ScheduledPlan) -> Iterator[Finding]:
         lost.add(frozenset(finding.about))
         yield finding
     yield from _check_slots(facts, plan)
-    yield from _check_inputs(facts, plan)
     yield from _check_rows(facts, plan)
     yield from _check_accesses(facts, plan, lost)
 
@@ -94,8 +97,13 @@ def _check_dependencies(facts: Expected, plan: ScheduledPlan) -> Iterator[Findin
 
 
 def dependency_key(one: str, other: str, distance: int) -> tuple[str, str, str]:
-    """What tells a dependency that is not kept from others."""
-    return one, other, f"{distance} steps"
+    """What tells a dependency of ``other`` on ``one`` that is not kept from all others.
+
+    Of two nodes in one step it does not matter which of them needs the other; from step to step
+    it does.
+    """
+    first = one if distance > 0 else other
+    return one, other, f"{abs(distance)} steps after {first}" if distance else "in one step"
 
 
 def pair_key(one: str, other: str) -> str:
@@ -128,38 +136,7 @@ def _check_slots(facts: Expected, plan: ScheduledPlan) -> Iterator[Finding]:
                     ),
                     f"{at}/{shared.pool}/step_resource_slots/{shared.place}",
                     about=(key[2],),
-                )
-
-
-def _check_inputs(facts: Expected, plan: ScheduledPlan) -> Iterator[Finding]:
-    """Inputs in a slot whose members are used before; what is live together is told as that.
-
-    What the host writes it hands in itself, and how that is ordered is told of its accesses.
-    """
-    nodes = facts.subject.plan_nodes
-    inputs = {} if nodes is None else inputs_of(nodes)
-    users = plan.order.users
-    for shared in plan.slots():
-        lives = {name: plan.at_step(name, 0) for name in plan.members_of(shared)}
-        handed = inputs.keys() & lives.keys() - plan.handed_in
-        safety = slot_safety(list(lives.values()), plan.order) if handed else None
-        if shared.buffer or safety is None:
-            continue
-        live_together = safety.unsafe["concurrent"]
-        by_end = sorted(lives.values(), key=lambda life: users[life][-1])
-        for resource in sorted(handed):
-            life = lives[resource]
-            ended = bisect_left(by_end, users[life][0], key=lambda each: users[each][-1])
-            earlier = next((e for e in by_end[:ended] if (e, life) not in live_together), None)
-            if earlier is not None:
-                taker, reader = (plan.run.instances[users[each][0]].id for each in (earlier, life))
-                yield INPUT_LOST.finding(
-                    f"`{inputs[resource]}`, which no node writes and the host does not hand in, "
-                    f"stands in `{resource}` from the start, and `{taker}` is given its bytes "
-                    f"before `{reader}` reads it",
-                    f"{facts.subject.places.memory}/dynamic_pools/{shared.pool}"
-                    f"/step_resource_slots/{shared.place}",
-                    about=(resource,),
+                    fix=f"Put the two resources into different slots, or {_WAIT}",
                 )
 
 
@@ -193,6 +170,7 @@ def _check_rows(facts: Expected, plan: ScheduledPlan) -> Iterator[Finding]:
                     ),
                     f"{at}/{index}/invocation_liveness",
                     about=(key[1],),
+                    fix=f"Give the two rows bytes of their own, or {_WAIT}",
                 )
 
 
@@ -261,5 +239,8 @@ def _finding(
     at = next(accessing, None)
     nodes = facts.subject.places.nodes
     return rule_of(conflict).finding(
-        in_words(text), nodes if at is None else pointer(nodes, at[0], *at[1]), about=key
+        in_words(text),
+        nodes if at is None else pointer(nodes, at[0], *at[1]),
+        about=key,
+        fix=f"Give the two bytes of their own, or {_WAIT}",
     )

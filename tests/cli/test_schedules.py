@@ -105,6 +105,16 @@ def test_with_sources_and_for_one_judgment(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("streams", ["@=*", "a b=*"])
+def test_a_stream_that_no_audit_reads_is_not_written(
+    streams: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = put("plan.json", sample("fragment"))
+    assert run(["schedule", plan, "--streams", streams]) == 2
+    assert "is no name of a stream" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.usefixtures("folder")
 def test_memory_and_models_do_not_go_with_a_schedule(capsys: pytest.CaptureFixture[str]) -> None:
     plan = put("plan.json", sample("fragment"))
     put("s.json", sample("schedule"))

@@ -57,6 +57,22 @@ def test_the_json_is_what_python_gives_and_holds(path: Path, bundle: Any, capsys
     assert largest_pool(wire)["proved"]
 
 
+def test_that_the_plan_s_own_slots_are_unsafe_is_said(path: Path, capsys: Any) -> None:
+    for model, safe in (("fenced", True), ("concurrent", False)):
+        assert run(["slots", str(path), "--execution", model]) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert ("proved least; plan unsafe" in told) != safe
+        assert (f"Under {model} the plan's own slots are unsafe" in told) != safe
+        assert run(["slots", str(path), "--execution", model, "--format", "json"]) == 0
+        assert largest_pool(json.loads(capsys.readouterr().out))["safe"] is safe
+
+
+def test_to_make_a_plan_safe_names_the_model_itself(path: Path, capsys: Any) -> None:
+    words = ["slots", str(path), "--make-safe", "concurrent"]
+    assert run([*words, "--execution", "fenced"]) == 2
+    assert "--execution" in capsys.readouterr().err
+
+
 def test_tokens_and_buckets_say_at_which_shape(path: Path, bundle: Any, capsys: Any) -> None:
     assert run(["slots", str(path), "--format", "json", "--tokens", "2048"]) == 0
     assert largest_pool(json.loads(capsys.readouterr().out))["best_bytes"] == 116 * MIB

@@ -16,17 +16,20 @@ from ferrum_verify.limits import Limits
 from ferrum_verify.prove.obligation import Refuted, Undecided
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.prove.schedule import schedule_sources
+from ferrum_verify.prove.schedule_inputs import scheduled_input_claims
 from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.reading.schedules import read_schedule
 from ferrum_verify.report.shown import gate
+from ferrum_verify.rules.schedule_inputs import LATER, inputs_lost
 from tests.definition.schedule_runs import is_run, random_run
-from tests.definition.schedules import STEPS, Faults, draw, faults
+from tests.definition.schedules import STEPS, Faults, draw, faults, inputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferrum_verify.findings import Finding
     from ferrum_verify.prove.prover import Verdict
+    from ferrum_verify.rules.expected import Expected
 
 Json = Any
 CHUNK = 250
@@ -68,7 +71,40 @@ def disagreement(plan: Json, schedule: Json, random: Random) -> str | None:
         resource in resources for _, resource in defined.accesses
     ):
         return f"accesses: the verifier says {early.accesses}, the runs say {defined.accesses}"
-    return _runs_differ(schedule, random)
+    return _inputs_differ(plan, schedule, facts, defined) or _runs_differ(schedule, random)
+
+
+def _inputs_differ(plan: Json, schedule: Json, facts: Expected, defined: Faults) -> str | None:
+    """Whether inputs are lost in other ways than the runs, or the claims, say."""
+    scheduled = facts.judged_schedule
+    assert scheduled is not None
+    inputs = {name: f"value of {name}" for name in inputs_of(plan, schedule)}
+    found = list(inputs_lost(facts, scheduled, inputs))
+    places = facts.subject.places
+    claims = scheduled_input_claims(scheduled, inputs, nodes=places.nodes, memory=places.memory)
+    proof = prove([claims], Limits(), lambda _: True)
+    refuted = proof.of(Refuted)
+    if proof.of(Undecided):
+        return "a claim about an input is open"
+    for finding in found:
+        if not any(verdict.obligation.names == finding.about for verdict in refuted):
+            return f"nothing is refuted, and yet: {finding.message}"
+    # What is live together with an input is told as that.
+    clashes = {name for pair in defined.slots for name in pair}
+    told, about = {each.about[0] for each in found}, {each.about for each in found}
+    for verdict in refuted:
+        names = verdict.obligation.names
+        if names not in about and names[0] not in clashes:
+            return f"nothing is found, and yet refuted: {verdict.obligation.claim}"
+    # Of steps beyond those that are gone through the verifier may know more.
+    early = {
+        finding.about[0]
+        for finding in found
+        if finding.about[1:] != (LATER,) or scheduled.buffers(finding.about[0]) < STEPS
+    }
+    if not early <= defined.inputs or not defined.inputs <= told | clashes:
+        return f"inputs: the verifier says {told}, the runs say {defined.inputs}"
+    return None
 
 
 _OF_ORDER = (
@@ -139,6 +175,7 @@ def sweep(seed: int, count: int) -> tuple[Counter[str], list[tuple[str, Json, Js
         if difference is not None:
             differing.append((difference, plan, schedule))
         counts["steps" if "steps" in schedule else "one step"] += 1
+        counts["with an input"] += bool(inputs_of(plan, schedule))
     return counts, differing
 
 
@@ -157,7 +194,7 @@ def main() -> int:
         for found, bad in pool.map(sweep, seeds, sizes):
             counts += found
             differing += bad
-    print(f"{counts.total():,} schedules ({dict(counts)}): {len(differing):,} disagreements")
+    print(f"{asked.schedules:,} schedules ({dict(counts)}): {len(differing):,} disagreements")
     if differing:
         print(json.dumps(min(differing, key=lambda each: len(json.dumps(each))), indent=1))
     return 1 if differing else 0

@@ -82,6 +82,9 @@ def test_the_first_pattern_that_matches_counts() -> None:
     for text in ("", "copy", "=*", "copy="):
         with pytest.raises(ValueError, match=r"no STREAM=PATTERN"):
             parse_assignment(text)
+    for text in ("@=*", "a b=*", "ü=*", f"{'s' * 161}=*", "a=x,b~=*"):
+        with pytest.raises(ValueError, match=r"no name of a stream"):
+            parse_assignment(text)
 
 
 def test_the_command_writes_what_an_audit_reads(

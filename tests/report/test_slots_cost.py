@@ -39,6 +39,7 @@ def test_the_json_has_bytes_least_and_best(report: Report) -> None:
     assert pool.pop("pool_id").startswith("dynamic-pool/")
     assert pool == {
         "bytes": 340 * MIB,
+        "safe": True,
         "least_bytes": 232 * MIB,
         "best_bytes": 232 * MIB,
         "proved": True,

@@ -339,7 +339,7 @@ def test_suffixes_do_not_move_the_first_boundary() -> None:
 
 def test_every_reason_has_a_rule() -> None:
     rules = {rule for rule in catalogue() if rule.startswith("checkpoint.")}
-    assert len(rules) == 20
+    assert len(rules) == 21
     assert {rule.id for rule in checkpoint._OF_REASON.values()} < rules
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from ferrum_verify import audit, check_counterexample
 from ferrum_verify.catalogue import catalogue
 from ferrum_verify.catalogue.examples import broken_document
 from ferrum_verify.catalogue.samples import sample
-from tests.definition.drafts import handed_in_late
+from tests.definition.drafts import chain, handed_in_late, rows_of
 from tests.definition.planning import settle
 from tests.definition.schedules import small_plan
 
@@ -143,6 +144,22 @@ def test_what_orders_two_nodes(host: list[Json], broken: set[str]) -> None:
     assert told(PAIR, of(*host)) == broken
 
 
+def test_a_stream_that_nothing_is_launched_on_is_named() -> None:
+    host = [launch("a", "s"), launch("b", "s"), synchronize(stream="t")]
+    assert told(PAIR, of(*host)) == {"schedule.stream-never-used"}
+    # A stream that is made to wait stands for what it waits for.
+    waits = [host[0], record("e", "s"), wait("e", "t"), host[1], host[2]]
+    assert told(PAIR, of(*waits)) == set()
+
+
+def test_what_keeps_two_nodes_apart_is_no_dependency() -> None:
+    report = audit(PAIR, schedule=of(launch("a", "s"), launch("b", "s"), access("act/y")))
+    (race,) = (each for each in report.findings if each.rule == "graph.race")
+    assert race.fix is not None
+    assert "event" in race.fix
+    assert "dependency" not in race.fix
+
+
 def test_a_dependency_orders_nothing_by_itself_and_its_run_is_shown() -> None:
     report = audit(PAIR, schedule=of(launch("a", "s"), launch("b", "t")))
     (finding,) = (each for each in report.findings if each.severity == "error")
@@ -205,6 +222,19 @@ def test_carried_dependencies_must_follow_and_make_no_order() -> None:
     further = [{"from": "b", "to": "a", "distance": 2}]
     buffers = {"act/x": 2}
     assert told(PAIR, of(*TWO_STREAMS, in_flight=2, carried=further, buffers=buffers)) == set()
+
+
+def test_a_lost_dependency_does_not_hide_its_reverse() -> None:
+    # `b` of a step starts before `a` of it has ended, and before `a` of the step before; that `a`
+    # of the next step overwrites what `b` reads is another fault.
+    host = [launch("a", "s"), launch("b", "t")]
+    carried = [{"from": "a", "to": "b", "distance": 1}]
+    assert told(PAIR, of(*host, in_flight=1)) == LOST
+    assert told(PAIR, of(*host, in_flight=2)) == {*LOST, "graph.race"}
+    report = audit(PAIR, schedule=of(*host, in_flight=2, carried=carried))
+    assert told(PAIR, of(*host, in_flight=2, carried=carried)) == {*LOST, "graph.race"}
+    (race,) = (each for each in report.findings if each.rule == "graph.race")
+    assert "`b` of step 0 reads and `a` of step 1 writes" in race.message
 
 
 def test_a_node_that_nothing_waits_for_lags_for_ever() -> None:
@@ -363,6 +393,79 @@ def test_an_input_is_lost_unless_the_host_hands_it_in_later() -> None:
             each | ({"access": resource} if "access" in each else {}) for each in in_time["host"]
         ]
         assert check_counterexample(plan, wire, schedule=of(*host)) == is_lost
+
+
+def handed_in() -> Json:
+    """A plan that is handed a value for its first node, in bytes that its second node has then."""
+    document = chain()
+    rows_of(document)["r/in"]["lifetime"] = "step"
+    return settle(document)
+
+
+IN = access("r/in", "write", "host/in")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "steps", "broken"),
+    [
+        # The host waits for all of a step, or at its end for the stream: then it can hand in.
+        ([], [], {}, set()),
+        ([], [], {"in_flight": 1}, set()),
+        ([], [synchronize(stream="s")], {"in_flight": 2}, set()),
+        ([], [], {"in_flight": 2}, {"value.input-lost"}),
+        ([], [], {"carried": []}, {"value.input-lost"}),
+        # Steps that are two apart use the same bytes.
+        ([], [], {"in_flight": 2, "buffers": {"r/in": 2, "r/second": 2}}, set()),
+        ([], [], {"in_flight": 3, "buffers": {"r/in": 2, "r/second": 2}}, {"value.input-lost"}),
+        # What the host says that it writes is judged as that.
+        ([synchronize(stream="s"), IN], [], {"in_flight": 2}, set()),
+        ([IN], [], {"in_flight": 2}, {"slot.shared-while-live", "value.overwritten"}),
+    ],
+)
+def test_an_input_stands_again_when_the_next_step_begins(
+    before: list[Json], after: list[Json], steps: Json, broken: set[str]
+) -> None:
+    plan = handed_in()
+    assert told(plan, of(*before, *nodes_in_order(plan), *after, **steps)) == broken
+
+
+def test_who_may_still_use_an_input_s_bytes_is_named_and_shown() -> None:
+    plan = handed_in()
+    schedule = of(*nodes_in_order(plan), in_flight=2)
+    (finding,) = audit(plan, schedule=schedule).findings
+    assert "when step 1 begins, but `b` of step 0 may still use its bytes" in finding.message
+    assert finding.fix is not None
+    assert "`access`" in finding.fix
+    assert finding.counterexample is not None
+    wire = finding.counterexample.to_wire()
+    assert (wire["writer"], wire["other"]) == (
+        {"node": "b", "step": 0},
+        {"node": "a", "mode": "read", "step": 1},
+    )
+
+
+def test_steps_that_are_too_far_apart_leave_an_input_open() -> None:
+    plan = handed_in()
+    buffers = {"r/in": 2000, "r/second": 2000}
+    schedule = of(*nodes_in_order(plan), in_flight=5000, buffers=buffers)
+    assert told(plan, schedule) == {"schedule.too-many-nodes"}
+
+
+def test_however_many_steps_are_in_flight_the_answer_comes_soon() -> None:
+    silent = [
+        {key: value for key, value in each.items() if key not in ("reads", "writes")}
+        for each in PAIR["nodes"]
+    ]
+    for plan in (PAIR, PAIR | {"nodes": silent}):
+        started = time.perf_counter()
+        report = audit(plan, schedule=of(*TWO_STREAMS, in_flight=2**32 - 1))
+        assert time.perf_counter() - started < 20
+        (limit,) = (f for f in report.findings if f.rule == "schedule.too-many-nodes")
+        assert limit.undecided
+        assert "at most 512 steps with 8,192 nodes" in limit.message
+    # Streams that keep steps in order need no more than two of them.
+    in_turn = of(launch("a", "s"), launch("b", "s"), in_flight=2**32 - 1)
+    assert audit(PAIR, schedule=in_turn).verdict == "verified"
 
 
 def test_an_input_that_is_handed_in_too_early_is_live_beside_another() -> None:

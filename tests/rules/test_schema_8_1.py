@@ -168,18 +168,79 @@ def test_each_version_has_its_own_word_for_a_selection_without_request() -> None
     ]
 
 
-def test_a_provider_may_be_rejected_for_its_determinism() -> None:
-    place = f"{NODES}/2/selection/rejected_providers/0/reasons"
-    reason = {
-        "insufficient_execution_determinism": {
-            "required": "bitwise_same_runtime_with_replay",
-            "available": sample("bundle-8.1")["catalog"]["providers"]["operation.mixer"][0][
-                "execution_semantics"
-            ],
+REPLAY = "bitwise_same_runtime_with_replay"
+CONTIGUOUS = "/catalog/providers/operation.attention/0/execution_semantics"
+
+
+def semantics(*, replayed: bool) -> dict[str, Any]:
+    return {
+        "contract_version": {"major": 1, "minor": 0},
+        "contract_fingerprint": semantics_fingerprint(1, 0, replayed=replayed),
+        "repeatability": "bitwise_same_runtime",
+        "replay_equivalence": "bitwise_eager_equivalent" if replayed else "ineligible",
+    }
+
+
+def rejected(required: str, *, replayed: bool) -> dict[str, Any]:
+    """The contiguous attention, rejected by its node for its determinism."""
+    reason = {"required": required, "available": semantics(replayed=replayed)}
+    return {
+        f"{NODES}/2/selection/rejected_providers/0/reasons": {
+            "incompatible": [{"insufficient_execution_determinism": reason}]
         }
     }
-    assert today({place: {"incompatible": [reason]}}) == set()
-    assert "wire.unknown-variant" in rules({place: {"incompatible": [reason]}})
+
+
+def test_a_provider_may_be_rejected_for_its_determinism() -> None:
+    strict = {"/policy/execution_determinism": REPLAY, CONTIGUOUS: semantics(replayed=False)}
+    edits = rejected(REPLAY, replayed=False)
+    # The mixer's own replays are ineligible, which such a policy does not allow.
+    assert today(edits | strict) == {"contract.execution-determinism"}
+    assert "wire.unknown-variant" in rules(edits)
+
+
+@pytest.mark.parametrize(
+    ("edits", "why"),
+    [
+        (rejected(REPLAY, replayed=False), "the policy requires bitwise_same_runtime"),
+        (
+            rejected(REPLAY, replayed=False) | {"/policy/execution_determinism": REPLAY},
+            "where the catalog has bitwise_eager_equivalent",
+        ),
+        (
+            rejected(REPLAY, replayed=True) | {"/policy/execution_determinism": REPLAY},
+            "which is enough",
+        ),
+        (
+            rejected(REPLAY, replayed=False)
+            | {
+                "/policy/execution_determinism": REPLAY,
+                CONTIGUOUS: semantics(replayed=False),
+                f"{NODES}/2/provider_execution_semantics": semantics(replayed=False),
+                "/catalog/providers/operation.attention/1/execution_semantics": semantics(
+                    replayed=False
+                ),
+            },
+            "the replays of `provider.attention.reference`, which was selected, are ineligible too",
+        ),
+    ],
+)
+def test_such_a_rejection_agrees_with_the_rest(edits: dict[str, Any], why: str) -> None:
+    found = [
+        finding
+        for finding in faults(edited(edits, sample="bundle-8.1"))
+        if finding.rule == "graph.rejected-determinism"
+    ]
+    assert any(why in finding.message for finding in found)
+    assert all("`node.attention`" in finding.message for finding in found)
+
+
+def test_a_plan_alone_shows_what_its_policy_rejects() -> None:
+    edits = rejected(REPLAY, replayed=False) | {
+        f"{NODES}/2/provider_execution_semantics": semantics(replayed=False)
+    }
+    plan = edited(edits, sample="bundle-8.1")["plan"]
+    assert "graph.rejected-determinism" in {finding.rule for finding in faults(plan)}
 
 
 def test_the_hash_covers_every_new_member() -> None:
@@ -456,7 +517,10 @@ def test_the_scratch_is_as_large_as_the_largest_transform() -> None:
         ),
         ({IDENTITY: DELETE}, "contract.weight-materializers"),
         ({f"{IDENTITY}/fidelity": "approximate"}, "contract.weight-materializers"),
-        ({f"{IDENTITY}/implementation_fingerprint": "0" * 64}, "contract.weight-materializers"),
+        (
+            {f"{IDENTITY}/implementation_fingerprint": "0" * 64},
+            "contract.identity-materializer-unknown",
+        ),
         ({f"{IDENTITY}/id": "weight-materializer.other"}, "contract.weight-materializers"),
         ({"/catalog/weight_materializers": {}}, "contract.weight-materializers"),
     ],
@@ -523,6 +587,64 @@ def test_a_policy_of_another_type_is_undecided(member: str) -> None:
     (finding,) = [finding for finding in report.findings if finding.undecided]
     assert finding.rule == "wire.policy-type"
     assert member in finding.message
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        "memory/reserve_bytes",
+        "memory/dynamic_storage_profile_order/0/view",
+        "admission/allow_defer",
+        "reusable_execution/buckets/0/capacity/maximum_tokens",
+        "version/minor",
+    ],
+)
+def test_nor_is_one_that_lacks_something_within(member: str) -> None:
+    document = edited({f"/policy/{member}": DELETE}, sample="bundle-8.1")
+    report = audit(document, prove=False)
+    assert report.verdict == "undecided"
+    (finding,) = [finding for finding in report.findings if finding.severity != "note"]
+    assert finding.rule == "wire.policy-type"
+    assert member.replace("/", ".") in finding.message
+    # What is there in another form is at fault all the same.
+    assert "wire.type" in today({f"/policy/{member.partition('/')[0]}": "text"})
+
+
+@pytest.mark.parametrize("member", ["attention_execution", "execution_determinism"])
+def test_a_policy_has_no_null_for_what_is_new(member: str) -> None:
+    edits: dict[str, Any] = {f"/policy/{member}": None}
+    assert broken(edits, sample="bundle-8.1") == [("wire.policy-type", "/policy")]
+    alone = edited(edits, sample="bundle-8.1")["policy"]
+    (finding,) = faults(alone)
+    assert (finding.rule, finding.undecided) == ("wire.policy-type", True)
+    assert member in finding.message
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        WEIGHTS,
+        f"{PAYLOAD}/terminal_output_resources",
+        f"{NODES}/3/provider_execution_semantics",
+        f"{PROVIDER}/execution_semantics",
+        "/catalog/weight_materializers",
+    ],
+)
+def test_null_is_none_of_the_new_members(place: str) -> None:
+    assert ("wire.type", place) in broken({place: None}, sample="bundle-8.1")
+
+
+def test_nor_in_a_catalog_alone() -> None:
+    catalog = sample("catalog-8.1") | {"weight_materializers": None}
+    assert [(each.rule, each.location) for each in faults(catalog)] == [
+        ("wire.type", "/weight_materializers")
+    ]
+
+
+def test_a_policy_may_have_no_room_for_checkpoints() -> None:
+    edits = {"/policy/memory/checkpoint_capacity": None, f"{MEMORY}/checkpoint_capacity": DELETE}
+    assert "wire.type" not in today(edits)
+    assert "wire.policy-type" not in today(edits)
 
 
 def test_a_resolved_model_plan_is_read_as_a_bundle() -> None:
@@ -601,3 +723,189 @@ def resolved(bundle: dict[str, Any]) -> dict[str, Any]:
         )
     )
     return document
+
+
+def test_a_catalog_that_names_no_materializer_has_the_identity_alone() -> None:
+    silent = {"/catalog/weight_materializers": DELETE}
+    assert "contract.weight-materializer" in today(silent)
+    build = sample("bundle-8.1")["catalog"]["weight_materializers"]["weight-materializer.identity"]
+    identity = silent | {
+        f"{WEIGHTS}/materializer_id": build["id"],
+        f"{WEIGHTS}/materializer_version": {"major": 2, "minor": 0},
+        f"{WEIGHTS}/materializer_implementation_fingerprint": build["implementation_fingerprint"],
+    }
+    assert today(identity) == set()
+    assert today(identity | {f"{WEIGHTS}/materializer_version/major": 3}) == {
+        "contract.weight-materializer"
+    }
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_identity_s_own_build_was_computed_and_not_observed(named: bool) -> None:
+    edits: dict[str, Any] = {
+        f"{WEIGHTS}/materializer_id": "weight-materializer.identity",
+        f"{WEIGHTS}/materializer_version": {"major": 2, "minor": 0},
+        f"{WEIGHTS}/materializer_implementation_fingerprint": "0" * 64,
+    }
+    if named:
+        edits[f"{IDENTITY}/implementation_fingerprint"] = "0" * 64
+    else:
+        edits["/catalog/weight_materializers"] = DELETE
+    report = audit(edited(edits, sample="bundle-8.1"), prove=False)
+    assert report.verdict == "undecided"
+    (finding,) = [each for each in report.findings if each.severity != "note"]
+    assert (finding.rule, finding.severity) == ("contract.identity-materializer-unknown", "warning")
+
+
+def without_checkpoints() -> dict[str, Any]:
+    """Edits that leave a plan as engines wrote it before layout, capacity and growth came."""
+    return {
+        LAYOUT: DELETE,
+        f"{MEMORY}/checkpoint_capacity": DELETE,
+        "/policy/memory/checkpoint_capacity": DELETE,
+    } | {
+        f"{POOLS}/{index}/{field}": value
+        for index, own in ((2, 256), (4, 32_768))
+        for field, value in ((GROWTH, DELETE), ("provisioning/maximum_resident_bytes", own))
+    }
+
+
+def test_a_plan_from_before_checkpoint_members_is_undecided() -> None:
+    report = audit(edited(without_checkpoints(), sample="bundle-8.1"), prove=False)
+    assert report.verdict == "undecided"
+    assert [each.rule for each in report.findings if each.undecided] == [
+        "checkpoint.layout-unstated"
+    ]
+    # One that has a capacity comes from an engine that knows layouts.
+    edits = without_checkpoints()
+    for place in (f"{MEMORY}/checkpoint_capacity", "/policy/memory/checkpoint_capacity"):
+        del edits[place]
+    assert today(edits) == {"checkpoint.layout-differs"}
+
+
+@pytest.mark.parametrize("version", [(6, 0), (8, 0)])
+def test_so_is_one_of_a_version_before_it(version: tuple[int, int]) -> None:
+    schema = {"major": version[0], "minor": version[1]}
+    assert today(without_checkpoints() | {f"{PAYLOAD}/schema": schema}) == {
+        "wire.schema-version",
+        "checkpoint.layout-unstated",
+    }
+
+
+@pytest.mark.parametrize(
+    ("edits", "unread"),
+    [
+        ({f"{WEIGHTS}/schema/components/0/encoding": "packed"}, "quantization formats"),
+        ({f"{WEIGHTS}/schema/components/0/component_id": 1}, "ids"),
+        ({f"{WEIGHTS}/schema/components": "elsewhere"}, "ids and quantization formats"),
+    ],
+)
+def test_components_that_are_not_understood_are_named(edits: dict[str, Any], unread: str) -> None:
+    document = edited(edits, sample="bundle-8.1")
+    (finding,) = [
+        each
+        for each in audit(document, prove=False).findings
+        if each.rule == "value.weight-components-unread"
+    ]
+    assert finding.severity == "note"
+    assert f"The {unread} of the weight schema's components" in finding.message
+
+
+GPT_OSS = {
+    "kind": "gpt_oss_mxfp4_to_marlin",
+    "source_blocks_id": "file.spare.values",
+    "source_scales_id": "file.spare.scales",
+    "packed_values_id": "weight.spare.packed",
+    "scales_id": "weight.spare.scales",
+    "logical_dimensions": [8, 256, 128],
+}
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        GPT_OSS | {"logical_dimensions": [0, 256, 128]},
+        GPT_OSS | {"logical_dimensions": [8, 256, 0], "execution_dimensions": [8, 256, 128]},
+    ],
+)
+def test_a_dimension_of_0_is_a_fault(transform: dict[str, Any]) -> None:
+    messages = [
+        each.message
+        for each in faults(edited({TRANSFORM: transform}, sample="bundle-8.1"))
+        if each.rule == "value.weight-transform"
+    ]
+    assert messages == ["The weight transform 0 has a dimension of 0."]
+
+
+def test_so_it_is_of_an_8_bit_weight() -> None:
+    assert "value.weight-transform" in today({f"{TRANSFORM}/logical_dimensions": [0, 128, 128]})
+
+
+def test_in_which_order_a_transform_s_members_stand_does_not_matter() -> None:
+    backwards = dict(reversed(GPT_OSS.items()))
+    for transform in (GPT_OSS, backwards):
+        assert "value.weight-transform" not in today({TRANSFORM: transform})
+    assert "value.weight-transform" in today(
+        {TRANSFORM: backwards | {"source_blocks_id": "file.other"}}
+    )
+
+
+def test_a_place_in_a_catalog_is_a_pointer_that_resolves() -> None:
+    document = sample("catalog-8.1")
+    document["providers"]["op/slashed"] = [
+        document["providers"]["operation.norm"][0] | {"operation_id": "op/slashed"}
+    ]
+    document["providers"]["op/slashed"][0]["execution_semantics"] = semantics(replayed=True) | {
+        "contract_fingerprint": "0" * 64
+    }
+    places = [e.location for e in faults(document) if e.rule == "integrity.execution-semantics"]
+    assert places == ["/providers/op~1slashed/0/execution_semantics/contract_fingerprint"]
+
+
+def alone(edits: dict[str, Any]) -> set[tuple[str, str]]:
+    """What is found in a memory plan of today by itself."""
+    memory = edited(edits, sample="bundle-8.1")["plan"]["payload"]["memory"]
+    plain = sample("bundle-8.1")["plan"]["payload"]["memory"]
+    known = {(each.rule, each.location) for each in faults(plain)}
+    return {(each.rule, each.location) for each in faults(memory)} - known
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("resource_id", "resource/zzz"),
+        ("alignment_bytes", 512),
+        ("storage/profile", {"allocator": {"fixed_block_arena": {"block_bytes": 256}},
+                             "view": "contiguous"}),
+    ],
+)  # fmt: skip
+def test_the_scratch_of_a_memory_plan_alone_has_its_form(field: str, value: Any) -> None:
+    assert "static.initialization-scratch" in {
+        rule for rule, _ in alone({f"{SCRATCH}/{field}": value})
+    }
+
+
+def test_a_memory_plan_alone_has_one_scratch_at_most() -> None:
+    row = dict(sample("bundle-8.1")["plan"]["payload"]["memory"]["static_allocations"][6])
+    row["resource_id"] = row["resource_id"][:-64] + "f" * 64
+    assert ("static.initialization-scratch", "/static_allocations/7") in alone(
+        {f"{MEMORY}/static_allocations/-": row}
+    )
+
+
+def test_no_node_of_a_fragment_uses_the_scratch() -> None:
+    payload = sample("bundle-8.1")["plan"]["payload"]
+    resource = payload["memory"]["static_allocations"][6]["resource_id"]
+    nodes = [
+        {key: node[key] for key in ("id", "dependencies", "resources", "binding_resource")}
+        for node in payload["nodes"]
+    ]
+    fragment = {"nodes": nodes, "memory": payload["memory"]}
+    assert "static.initialization-scratch" not in {each.rule for each in faults(fragment)}
+    nodes[0]["resources"] = [*nodes[0]["resources"], resource]
+    assert "static.initialization-scratch" in {each.rule for each in faults(fragment)}
+
+
+def test_the_maximum_of_a_memory_plan_alone_has_its_stated_growth() -> None:
+    place = f"{POOLS}/2/provisioning/maximum_resident_bytes"
+    assert ("pool.resident-maximum", place.removeprefix(MEMORY)) in alone({place: 256})
