@@ -81,28 +81,45 @@ class _Pairs:
         if isinstance(outcome, Proved):
             yield self._obligation(first, then, "over", over)
             return True
+        # The claim has as many parts as there are names at different places, and is the first of
+        # them that does not hold.
+        told, worst = over, 0
         for held, met in ((first, then), (then, first)):
             for one, other in product(held.extents, met.extents):
-                yield from self._of_extents(held, met, one, other)
+                part, outcome = yield from self._of_extents(held, met, one, other)
+                rank = (
+                    2 if isinstance(outcome, Refuted) else 0 if isinstance(outcome, Proved) else 1
+                )
+                if rank >= worst:
+                    told, worst = part, rank
+                if worst == 2:
+                    break
+        yield self._obligation(first, then, "lives", told)
         return False
 
-    def _of_extents(self, held: Region, met: Region, one: Extent, other: Extent) -> Claims:
-        apart = self._apart(one, other)
-        outcome = yield self._obligation(held, met, "apart", apart, lemma=True)
+    def _of_extents(
+        self, held: Region, met: Region, one: Extent, other: Extent
+    ) -> Generator[Obligation, Outcome, tuple[Formula, Outcome]]:
+        """Whether bytes of one extent are used in the other while they live, and what tells it."""
+        told = self._apart(one, other)
+        outcome = yield self._obligation(held, met, "apart", told, lemma=True)
         if isinstance(outcome, Proved):
-            yield self._obligation(held, met, "apart", apart)
-            return
+            return told, outcome
+        open_: tuple[Formula, Outcome] | None = None
+        told, outcome = formula(always), Proved()
         for writers in held.extents:
             if writers is not one:
-                all_apart = self._apart(writers, one, other)
-                outcome = yield self._obligation(held, met, "apart", all_apart, lemma=True)
+                apart = self._apart(writers, one, other)
+                outcome = yield self._obligation(held, met, "apart", apart, lemma=True)
                 if isinstance(outcome, Proved):
                     continue
-            alive = self._alive(writers, one, other)
-            if alive is not None:
-                outcome = yield self._obligation(held, met, "lives", alive)
-                if isinstance(outcome, Refuted):
-                    return
+            told = self._alive(writers, one, other)
+            outcome = yield self._obligation(held, met, "lives", told, lemma=True)
+            if isinstance(outcome, Refuted):
+                return told, outcome
+            if not isinstance(outcome, Proved):
+                open_ = told, outcome
+        return open_ or (told, Proved())
 
     def _apart(self, *extents: Extent) -> Formula:
         if max(each.lowest for each in extents) >= min(each.highest for each in extents):
@@ -136,13 +153,13 @@ class _Pairs:
             tuple((places[use.node], use.write, ()) for use in rights),
         )
 
-    def _alive(self, writers: Extent, one: Extent, other: Extent) -> Formula | None:
+    def _alive(self, writers: Extent, one: Extent, other: Extent) -> Formula:
         """That no use of the other takes place while the bytes of the one live."""
         life = [use for use in one.uses if use.node != START]
         uses = [use for use in other.uses if use.node != START]
         writes = [use for use in writers.uses if use.write and use.node != START]
         if not life or not uses:
-            return None
+            return formula(always)
         window, places = self._window([*life, *uses, *writes])
         conditions = {condition for use in (*life, *uses, *writes) for condition, _ in use.arms}
         choices: Choices = tuple(

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.affine import Amount
     from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.plan.reads import Conflict
-    from ferrum_verify.plan.storages import Extent, Region, Storages, Use
+    from ferrum_verify.plan.storages import Extent, Storages, Use
     from ferrum_verify.prove.buffer_bytes import Bounds
     from ferrum_verify.prove.obligation import Claims
 
@@ -178,20 +178,24 @@ class BufferClaims:
         )
 
     def _conflict_claims(self, graph: PlanGraph, reads: Reads) -> Claims:
+        told: set[tuple[str, ...]] = set()
         try:
             for region in self.storages.regions:
                 for conflict in reads.conflicts(region):
-                    if conflict.first.node >= 0 and conflict.then.node < len(graph.names):
-                        yield self._over(graph, region, conflict)
+                    if conflict.first.node < 0 or conflict.then.node >= len(graph.names):
+                        continue
+                    names = buffer_lives.conflict_names(self.storages, region, conflict)
+                    if names not in told:
+                        told.add(names)
+                        yield self._over(graph, conflict, names)
         except (TooManyReadsError, UndecidedShapeError):
             return  # the rules say so
 
-    def _over(self, graph: PlanGraph, region: Region, conflict: Conflict) -> Obligation:
+    def _over(self, graph: PlanGraph, conflict: Conflict, names: tuple[str, ...]) -> Obligation:
         first, then = conflict.first, conflict.then
-        names = buffer_lives.conflict_names(self.storages, region, conflict)
         verbs = ["writes" if use.write else "reads" for use in (first, then)]
         return Obligation(
-            id=f"/buffers/{region.storage}: {names[0]} before {names[1]}",
+            id=f"{names[2]}: {names[0]} before {names[1]}",
             claim=f"`{names[0]}`, which {verbs[0]} bytes of `{names[2]}`, has ended before "
             f"`{names[1]}`, which {verbs[1]} them, starts ({self.execution}).",
             names=names,

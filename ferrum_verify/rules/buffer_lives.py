@@ -126,10 +126,15 @@ def check_conflicts(storages: Storages, reads: Reads) -> Iterator[Finding]:
     runs = reads.clashes.runs
     if runs.execution == "in-order":
         return
+    told: set[tuple[str, ...]] = set()
     for region in storages.regions:
         for conflict in reads.conflicts(region):
-            if not runs.is_over(conflict.first.node, conflict.then.node):
-                yield _conflict(storages, region, conflict)
+            if runs.is_over(conflict.first.node, conflict.then.node):
+                continue
+            names = conflict_names(storages, region, conflict)
+            if names not in told:
+                told.add(names)
+                yield _conflict(storages, conflict, names)
 
 
 OVERWRITTEN = Rule(
@@ -155,7 +160,7 @@ RACE = Rule(
 )
 
 
-def _conflict(storages: Storages, region: Region, conflict: Conflict) -> Finding:
+def _conflict(storages: Storages, conflict: Conflict, names: tuple[str, ...]) -> Finding:
     first, then = conflict.first, conflict.then
     rule = RACE if first.write else OVERWRITTEN
     verbs = ["writes" if use.write else "reads" for use in (first, then)]
@@ -168,7 +173,7 @@ def _conflict(storages: Storages, region: Region, conflict: Conflict) -> Finding
         f"{node_named(storages, then)}, which {verbs[1]} {other}, need not wait for it"
         f"{in_arms(first, then)}",
         pointer("/nodes", then.node),
-        about=conflict_names(storages, region, conflict),
+        about=names,
     )
 
 
