@@ -179,25 +179,33 @@ def check_schedule(
             return False
         if user and (user not in times or not any(_uses(plan, user, name) for name in held)):
             return False
+    runs = {node["id"] for node in plan.nodes if plan.taken(node, wire["arms"])}
     return any(
         all(
-            _lives(plan, times, (own, other), (wire["at"], half))
+            _lives(plan, (times, runs), (own, other), (wire["at"], half))
             for own, other in (touching, touching[::-1])
         )
         for half in (0, 1)
     )
 
 
-def _lives(plan: Plan, times: Times, storages: tuple[Held, Held], moment: tuple[int, int]) -> bool:
+def _lives(
+    plan: Plan,
+    run: tuple[Times, set[str]],
+    storages: tuple[Held, Held],
+    moment: tuple[int, int],
+) -> bool:
     """Whether the bytes of the first live: they are used then, or written before and used later.
 
-    A node that works in place has read the one when it writes the other: that is the second half
+    What is there from the start lives from there if some node of the run reads it. A node that works in place has read the one when it writes the other: that is the second half
     of the moment.
     """
     at, half = moment
     own, other = storages
-    written = any(plan.buffers[name].get("live_in", False) for name in own)
+    times, runs = run
     needed = any(plan.buffers[name].get("live_out", False) for name in own)
+    written = any(plan.buffers[name].get("live_in", False) for name in own)
+    written = written and (needed or any(_places(plan, name, own)[0] for name in runs))
     for name, (start, end) in times.items():
         reads, writes = _places(plan, name, own)
         if not reads and not writes:
