@@ -32,6 +32,7 @@ class Plan:
     """The parts of a plan's JSON that its counterexamples speak of."""
 
     def __init__(self, value: Mapping[str, Any]) -> None:
+        self.value = value
         self.arenas: dict[str, Any] = value["arenas"]
         self.rows: list[dict[str, Any]] = value["buffers"]
         self.nodes: list[dict[str, Any]] = value["nodes"]
@@ -51,6 +52,19 @@ class Plan:
             for condition, arm in node.get("arms", ()):
                 choices.setdefault(condition, set()).add(arm)
         return choices
+
+    def beside(self, schedule: Mapping[str, Any]) -> Plan:
+        """The plan with the schedule's own accesses as nodes."""
+        own = [
+            {
+                "id": action["name"],
+                "reads": [action["access"]] if action["mode"] != "write" else [],
+                "writes": [action["access"]] if action["mode"] != "read" else [],
+            }
+            for action in schedule["host"]
+            if "access" in action
+        ]
+        return Plan({**self.value, "nodes": [*self.nodes, *own]})
 
     def admits(self, shape: Mapping[str, Any]) -> bool:
         """Whether the plan is for the shape."""
@@ -197,7 +211,8 @@ def _lives(
 ) -> bool:
     """Whether the bytes of the first live: they are used then, or written before and used later.
 
-    What is there from the start lives from there if some node of the run reads it. A node that works in place has read the one when it writes the other: that is the second half
+    What is there from the start lives from there if some node of the run reads it.
+    A node that works in place has read the one when it writes the other: that is the second half
     of the moment.
     """
     at, half = moment
@@ -305,6 +320,8 @@ def check_of_buffers(
     plan: Plan, wire: Mapping[str, Any], execution: Execution, schedule: Any
 ) -> bool:
     """Whether a counterexample of any kind shows what it says about the plan."""
+    if schedule is not None:
+        plan = plan.beside(schedule)
     match wire["kind"]:
         case "schedule":
             return check_schedule(plan, wire, execution, schedule)

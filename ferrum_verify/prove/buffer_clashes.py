@@ -20,13 +20,13 @@ from ferrum_verify.plan.sweep import TooManyQuestionsError, neighbours
 from ferrum_verify.plan.uses import TooManyStepsError
 from ferrum_verify.prove.buffer_bytes import nowhere
 from ferrum_verify.prove.buffer_lives import Life, never_used_while_alive, over_before
-from ferrum_verify.prove.buffer_runs import living_together
+from ferrum_verify.prove.buffer_runs import living_together, on_streams
 from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Statement, formula
 from ferrum_verify.prove.windows import stream
 from ferrum_verify.rules import buffer_lives as rules
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.plan.clashes import Clashes
@@ -37,9 +37,15 @@ if TYPE_CHECKING:
     from ferrum_verify.prove.windows import PlanGraph, Window
 
 
-def clash_claims(storages: Storages, graph: PlanGraph, clashes: Clashes, bounds: Bounds) -> Claims:
+def clash_claims(
+    storages: Storages,
+    graph: PlanGraph,
+    clashes: Clashes,
+    bounds: Bounds,
+    streams: Mapping[str, str],
+) -> Claims:
     """The claims that together say: no two storages hold one byte while both live."""
-    pairs = _Pairs(storages, graph, clashes, bounds)
+    pairs = _Pairs(storages, graph, clashes, bounds, streams)
     questions = neighbours(storages.regions)
     try:
         pair = next(questions)
@@ -65,6 +71,7 @@ class _Pairs:
     graph: PlanGraph
     clashes: Clashes
     bounds: Bounds
+    streams: Mapping[str, str]
 
     @property
     def end(self) -> int:
@@ -236,7 +243,9 @@ class _Pairs:
             return None
         if clash is None:
             return None
-        return living_together(self.storages, self.graph, self.clashes.runs.execution, clash)
+        execution = self.clashes.runs.execution
+        found = living_together(self.storages, self.graph, execution, clash)
+        return on_streams(found, self.streams)
 
 
 def _once(uses: Iterable[Use]) -> list[Use]:
