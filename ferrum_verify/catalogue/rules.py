@@ -42,6 +42,10 @@ from ferrum_verify.rules import (
     accesses,
     aliases,
     binding,
+    buffer,
+    buffer_lives,
+    buffer_places,
+    buffer_schedule,
     canonical_form,
     capacity,
     capacity_grant,
@@ -197,6 +201,7 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         gate,
     ),
     "schedule": (schedule, schedule_order, schedule_steps),
+    "buffer": (buffer, buffer_places, buffer_lives, buffer_schedule),
 }
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ferrum_verify.documents.buffer_plan import BufferPlan
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.execution_plan import PlanHeader
     from ferrum_verify.documents.fragment_node import FragmentNode
@@ -34,6 +35,7 @@ Kind = Literal[
     "catalog",
     "policy",
     "schedule",
+    "buffer-plan",
 ]
 
 
@@ -62,6 +64,7 @@ class Subject:
     ``schema`` is the known version whose rules the plan is held to; None where the document
     names none. ``retained`` are the resources that completion values keep past the terminal
     fence, ``terminal`` those that hold the program's outputs.
+    ``buffers`` is another planner's plan, of which ``order`` has the nodes.
     """
 
     kind: Kind
@@ -78,6 +81,7 @@ class Subject:
     program: ModelProgram | None = None
     catalog: CapabilityCatalog | None = None
     policy: RuntimePolicy | None = None
+    buffers: BufferPlan | None = None
 
     @property
     def kept(self) -> frozenset[str]:

@@ -27,6 +27,9 @@ from ferrum_verify.reading.json_values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+LONG_PLAN = "ferrum-verify/buffer-plan/v1"
+"""What another planner's plan has as its schema: it has a row a buffer, and may be as long."""
+
 MAXIMUM_BUNDLE_BYTES = 4 * MAXIMUM_BYTES
 """Bytes of a bundle's JSON: its plan has ``MAXIMUM_BYTES`` at most, its sources the rest."""
 
@@ -80,6 +83,8 @@ def _refuse_large_plan(value: Any, text: str) -> None:
 
     A resolved model plan is one too.
     """
+    if isinstance(value, dict) and value.get("schema") == LONG_PLAN:
+        return
     steps = next((each for each in _PLANS if isinstance(_at(value, each), dict)), None)
     if steps is None:
         refuse(

@@ -73,9 +73,15 @@ FORMS: dict[Kind, Form] = {
         "attention_execution execution_determinism",
     ),
     "schedule": _form("schedule:Schedule", "schema host", "steps"),
+    "buffer-plan": _form(
+        "buffer_plan:BufferPlan", "schema arenas buffers nodes", "source shape notes"
+    ),
 }
 
-TAGGED: dict[str, Kind] = {"ferrum-verify/schedule/v1": "schedule"}
+TAGGED: dict[str, Kind] = {
+    "ferrum-verify/schedule/v1": "schedule",
+    "ferrum-verify/buffer-plan/v1": "buffer-plan",
+}
 """The kinds that say in their `schema` what they are: nothing else is one of them."""
 
 PAYLOAD = _form(

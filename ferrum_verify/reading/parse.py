@@ -51,8 +51,9 @@ UNKNOWN_KIND = Rule(
     summary="The JSON value is a document of a known kind.",
     why="A plan in another wrapping is not a plan that the engine would load.",
     fix="Give an execution plan, a fragment, a memory plan, a planning problem, a bundle, a "
-    "resolved model plan, a program, a catalog, a policy or a schedule; `ferrum-verify schema "
-    "NAME` shows each one's form, and docs/get-your-plan.md how the engine writes them.",
+    "resolved model plan, a program, a catalog, a policy, a schedule or another planner's buffer "
+    "plan; `ferrum-verify schema NAME` shows each one's form, and docs/get-your-plan.md how the "
+    "engine writes them.",
     source="docs/format.md, «Documents»",
     example=Example("fragment", {"/nodes": DELETE, "/memory": DELETE}),
 )
@@ -113,7 +114,7 @@ def _parts(kind: Kind, value: Any, excused: Excuse) -> tuple[Parts, list[Finding
     return readable_parts(kind, meant), findings
 
 
-def places_of(kind: Kind) -> Places:
+def places_of(kind: Kind) -> Places:  # noqa: PLR0911  (one for each kind)
     """Where the parts of a document of a kind stand in it."""
     match kind:
         case "execution-plan":
@@ -133,6 +134,8 @@ def places_of(kind: Kind) -> Places:
             )
         case "problem":
             return Places(nodes="/nodes", retained="/retained_completion_resources")
+        case "buffer-plan":
+            return Places(nodes="/nodes")
         case _:
             return Places()
 
@@ -157,6 +160,8 @@ def _row_limit(kind: Kind, value: dict[str, Any], places: Places) -> Finding | N
             rows: Any = value
         case "fragment":
             plan, rows = value, value.get("memory")
+        case "buffer-plan":
+            plan, rows = value, None
         case _:
             plan = payload_of(kind, value)
             rows = plan.get("memory")
@@ -164,6 +169,11 @@ def _row_limit(kind: Kind, value: dict[str, Any], places: Places) -> Finding | N
     if nodes > MAXIMUM_NODES:
         return LIMIT.finding(
             f"The plan has {nodes:,} nodes, more than {MAXIMUM_NODES:,}.", places.nodes
+        )
+    buffers = _length(value, "buffers") if kind == "buffer-plan" else 0
+    if buffers > MAXIMUM_NODES:
+        return LIMIT.finding(
+            f"The plan has {buffers:,} buffers, more than {MAXIMUM_NODES:,}.", "/buffers"
         )
     static, dynamic = _length(rows, "static_allocations"), _length(rows, "dynamic_descriptors")
     if static + dynamic <= MAXIMUM_ROWS:

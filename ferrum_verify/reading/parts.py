@@ -12,8 +12,9 @@ from ferrum_verify.reading.kinds import FORMS, model_of
 from ferrum_verify.reading.validation import sound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from ferrum_verify.documents.buffer_plan import BufferNode, BufferPlan
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.documents.execution_plan import PlanHeader
     from ferrum_verify.documents.node import PlanNode
@@ -38,6 +39,7 @@ class Parts(TypedDict, total=False):
     program: ModelProgram | None
     catalog: CapabilityCatalog | None
     policy: RuntimePolicy | None
+    buffers: BufferPlan | None
 
 
 def sound_parts(kind: Kind, document: Any) -> Parts:  # noqa: PLR0911  (one for each kind)
@@ -79,6 +81,8 @@ def sound_parts(kind: Kind, document: Any) -> Parts:  # noqa: PLR0911  (one for 
         case "program" | "catalog" | "policy":
             parts = {}
             parts[kind] = document
+        case "buffer-plan":
+            parts = {"buffers": document, "order": HappensBefore(nodes_of(document.nodes))}
         case "schedule":
             parts = {}  # it says something of a plan, and is read beside it
     return parts
@@ -101,6 +105,11 @@ def readable_parts(kind: Kind, document: dict[str, Any]) -> Parts:
             if kind == "fragment":
                 parts["memory"] = sound(MemoryPlan, document.get("memory"))
             return _with_retained(parts, document.get("retained_completion_resources", []))
+        case "buffer-plan":
+            from ferrum_verify.documents.buffer_plan import BufferNode  # noqa: PLC0415
+
+            nodes = _all_sound(BufferNode, document.get("nodes"))
+            return {"order": None if nodes is None else HappensBefore(nodes_of(nodes))}
         case _:
             return {}
 
@@ -134,6 +143,21 @@ def bundle_parts(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
 def payload_of(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
     """The payload of an execution plan or bundle; empty where there is none."""
     return _object(_object(bundle_parts(kind, value).get("plan")).get("payload"))
+
+
+def nodes_of(nodes: Iterable[BufferNode]) -> tuple[FragmentNode, ...]:
+    """The nodes of another planner's plan, which use its buffers as resources."""
+    return tuple(
+        FragmentNode.trusted(
+            id=node.id,
+            dependencies=node.dependencies,
+            resources=tuple(dict.fromkeys((*node.reads, *node.writes))),
+            binding_resource=None,
+            reads=node.reads,
+            writes=node.writes,
+        )
+        for node in nodes
+    )
 
 
 def _readable_plan(plan: dict[str, Any]) -> Parts:

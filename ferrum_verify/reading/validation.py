@@ -49,6 +49,7 @@ _ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("plan", "payload", "nodes"),
         ("plan", "payload", "memory", "dynamic_descriptors"),
     ),
+    "BufferPlan": (("buffers",), ("nodes",), ("notes",)),
     "PlanningProblem": (("nodes",), ("static_allocations",), ("dynamic_descriptors",)),
 }
 """The long lists of each kind of document, whose rows are judged one by one."""

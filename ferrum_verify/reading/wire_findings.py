@@ -256,6 +256,7 @@ _EXPECTED = {
     "model_attributes_type": "an object",
     "union_tag_not_found": "a text or an object with one key",
     "host_action": "an object with `launch`, `record`, `wait`, `synchronize` or `access`",
+    "byte_amount": "a number, or an object with `fixed` and `per`",
     "synchronized": "an object with `stream` or `event`",
 }
 TYPE = Rule(

@@ -17,14 +17,6 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.document import Subject
 
 GRAPH = "docs/format.md, «Graph rules»"
-DUPLICATE_NODE = Rule(
-    id="graph.duplicate-node",
-    summary="Node ids are unique.",
-    why="A dependency on the id could mean either node.",
-    fix="Rename one of the nodes.",
-    source=GRAPH,
-    example=Example("problem", {"/nodes/5/id": "node/embed"}),
-)
 TOO_MANY_NODES = Rule(
     id="graph.too-many-nodes",
     summary=f"Order can be judged: the document has at most {MAXIMUM_NODES:,} nodes.",
@@ -57,6 +49,27 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
     if order is None:
         return
     nodes, at = order.nodes, subject.places.nodes
+    yield from check_order(order, at)
+    yield from _check_lists(nodes, known, at, in_any_order=subject.kind == "problem")
+    if not order.is_tractable:
+        yield TOO_MANY_NODES.finding(
+            f"the plan has {len(nodes):,} nodes, so what depends on order was not judged", at
+        )
+
+
+DUPLICATE_NODE = Rule(
+    id="graph.duplicate-node",
+    summary="Node ids are unique.",
+    why="A dependency on the id could mean either node.",
+    fix="Rename one of the nodes.",
+    source=GRAPH,
+    example=Example("problem", {"/nodes/5/id": "node/embed"}),
+)
+
+
+def check_order(order: HappensBefore, at: str) -> Iterator[Finding]:
+    """The rules whose breach leaves the order of the nodes open; ``at`` is where the nodes are."""
+    nodes = order.nodes
     for index, node in enumerate(nodes):
         first = order.position[node.id]
         if first != index:
@@ -66,11 +79,6 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
     late = yield from _check_dependencies(nodes, order, at)
     if late:
         yield from _check_late(nodes, order, late, at)
-    yield from _check_lists(nodes, known, at, in_any_order=subject.kind == "problem")
-    if not order.is_tractable:
-        yield TOO_MANY_NODES.finding(
-            f"the plan has {len(nodes):,} nodes, so what depends on order was not judged", at
-        )
 
 
 UNKNOWN_DEPENDENCY = Rule(

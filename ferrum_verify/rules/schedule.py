@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.schedule import Schedule
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.rules.expected import Expected
 
 STREAMS = "docs/execution-models.md, «Streams»"
@@ -72,17 +73,16 @@ def check(facts: Expected) -> Iterator[Finding]:
             "was judged"
         )
         return
-    names = _check_names(facts, schedule)
+    names = check_names(facts.order, schedule, facts.subject.places.nodes)
     yield from names
-    yield from _check_events(schedule)
-    yield from _check_streams(schedule)
+    yield from check_events(schedule)
     yield from _check_buffers(facts, schedule)
     if facts.scheduled is None:
         yield TOO_MANY.finding(
             f"the schedule has {len(schedule.host):,} actions of the host's, whose nodes are too "
             "many to be ordered"
         )
-    elif not any(finding.rule in _NO_ORDER for finding in names):
+    elif not any(finding.rule in NO_ORDER for finding in names):
         facts.judged_schedule = facts.scheduled
         yield from check_order(facts, facts.scheduled)
         yield from check_inputs(facts, facts.scheduled)
@@ -122,13 +122,13 @@ NAME_TAKEN = Rule(
     source=STREAMS,
     example=Example("schedule", {"/host/11/name": "node/head"}),
 )
-_NO_ORDER = frozenset({LAUNCHED_AGAIN.id, NAME_TAKEN.id})
+NO_ORDER = frozenset({LAUNCHED_AGAIN.id, NAME_TAKEN.id})
+"""Rules whose breach leaves the order of what is launched open."""
 
 
-def _check_names(facts: Expected, schedule: Schedule) -> list[Finding]:
-    """What is launched, carried and accessed, held to what the plan has."""
-    position = facts.order.position if facts.order is not None else {}
-    nodes = facts.subject.places.nodes
+def check_names(order: HappensBefore, schedule: Schedule, nodes: str) -> list[Finding]:
+    """What is launched, carried and accessed, held to what the plan has at ``nodes``."""
+    position = order.position
     found: list[Finding] = []
     launches = Counter(each.launch for each in schedule.host if isinstance(each, Launch))
     accesses = Counter(each.name for each in schedule.host if isinstance(each, HostAccess))
@@ -176,10 +176,23 @@ NEVER_RECORDED = Rule(
     judgment="safety",
     example=Example("schedule", {"/host/+0": {"wait": "event/none", "stream": "main"}}),
 )
+NEVER_LAUNCHED = Rule(
+    id="schedule.stream-never-used",
+    summary="The host synchronizes with a stream on which something is launched, or which is made "
+    "to wait.",
+    why="To wait for a stream that has nothing to do orders nothing: most likely another stream "
+    "was meant.",
+    fix="Correct the stream's name, or remove the synchronization.",
+    source=STREAMS,
+    severity="warning",
+    judgment="safety",
+    example=Example("schedule", {"/host/-": {"synchronize": {"stream": "stream/none"}}}),
+)
 
 
-def _check_events(schedule: Schedule) -> Iterator[Finding]:
+def check_events(schedule: Schedule) -> Iterator[Finding]:
     """Waits that order nothing in any step."""
+    used = {each.stream for each in schedule.host if isinstance(each, Launch | Wait)}
     # Where steps follow each other, what the last one recorded still stands.
     recorded = {
         each.record
@@ -196,27 +209,6 @@ def _check_events(schedule: Schedule) -> Iterator[Finding]:
                         f"`host[{index}]` of the schedule waits for event `{event}`, which is "
                         "never recorded before: it waits for nothing"
                     )
-
-
-NEVER_LAUNCHED = Rule(
-    id="schedule.stream-never-used",
-    summary="The host synchronizes with a stream on which something is launched, or which is made "
-    "to wait.",
-    why="To wait for a stream that has nothing to do orders nothing: most likely another stream "
-    "was meant.",
-    fix="Correct the stream's name, or remove the synchronization.",
-    source=STREAMS,
-    severity="warning",
-    judgment="safety",
-    example=Example("schedule", {"/host/-": {"synchronize": {"stream": "stream/none"}}}),
-)
-
-
-def _check_streams(schedule: Schedule) -> Iterator[Finding]:
-    """Synchronizations that order nothing in any step."""
-    used = {each.stream for each in schedule.host if isinstance(each, Launch | Wait)}
-    for index, action in enumerate(schedule.host):
-        match action:
             case Synchronize(synchronize=OfStream(stream=stream)) if stream not in used:
                 yield NEVER_LAUNCHED.finding(
                     f"`host[{index}]` of the schedule synchronizes with stream `{stream}`, on "
