@@ -1,0 +1,83 @@
+"""Names that stand for another storage after a move, which may depend on the arms that ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from ferrum_verify.importers.unreadable import ForeignPlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ferrum_verify.importers.drafting import Arm
+
+MOST_CASES = 64
+"""Combinations of arms that one instruction is told apart in."""
+
+Guard = tuple["Arm", ...]
+Case = TypeVar("Case")
+
+
+@dataclass(slots=True)
+class Bindings:
+    """What each name stands for, by the arms in which it does; a name stands for itself at first.
+
+    The guards of one name exclude each other.
+    """
+
+    _of: dict[int, list[tuple[Guard, int]]] = field(default_factory=dict)
+
+    def move(self, source: int, target: int, within: Guard, other: dict[str, str]) -> None:
+        """From here on the target stands for what the source does, wherever ``within`` runs.
+
+        ``other`` is the other arm of each arm's condition.
+        """
+        moved = [(each, name) for _, each, name in self._within(source, within)]
+        kept = []
+        for guard, name in self._of.get(target, [((), target)]):
+            for at, (condition, arm) in enumerate(within):
+                outside = _joined(guard, (*within[:at], (condition, other[arm])))
+                if outside is not None:
+                    kept.append((outside, name))
+        self._of[target] = _bounded([*moved, *kept])
+
+    def cases(self, names: Iterable[int], within: Guard) -> list[tuple[Guard, dict[int, int]]]:
+        """What the names stand for together, in each combination of arms that tells them apart."""
+        cases: list[tuple[Guard, dict[int, int]]] = [(within, {})]
+        for name in dict.fromkeys(names):
+            cases = _bounded(
+                [
+                    (joined, {**stands, name: each})
+                    for guard, stands in cases
+                    for _, joined, each in self._within(name, guard)
+                ]
+            )
+        return cases
+
+    def _within(self, name: int, within: Guard) -> list[tuple[Guard, Guard, int]]:
+        found = [
+            (guard, joined, each)
+            for guard, each in self._of.get(name, [((), name)])
+            if (joined := _joined(within, guard)) is not None
+        ]
+        alike = {each for _, _, each in found}
+        # Where all arms leave the same, the arms make no difference.
+        return [((), within, found[0][2])] if len(alike) == 1 and len(found) > 1 else found
+
+
+def _joined(guard: Guard, more: Guard) -> Guard | None:
+    """Both guards at once; None where they take two arms of one condition."""
+    arms = dict(guard)
+    for condition, arm in more:
+        if arms.setdefault(condition, arm) != arm:
+            return None
+    return tuple(arms.items())
+
+
+def _bounded(cases: list[Case]) -> list[Case]:
+    if len(cases) > MOST_CASES:
+        raise ForeignPlanError(
+            f"One value stands for other storages in more than {MOST_CASES} combinations of arms."
+        )
+    return cases
