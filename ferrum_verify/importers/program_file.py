@@ -198,7 +198,9 @@ class Method:
             items = value.items or (each,)
             self._arguments += len(items)
             if self._arguments > MOST_ARGUMENTS:
-                raise ForeignPlanError(f"Its instructions have more than {MOST_ARGUMENTS:,} arguments.")
+                raise ForeignPlanError(
+                    f"Its instructions have more than {MOST_ARGUMENTS:,} arguments."
+                )
             found |= {item: None for item in items if item >= 0 and self.value(item).tensor}
         return list(found)
 
@@ -225,7 +227,9 @@ def _value(value: Table) -> Value:
     place = fields.table(6)
     if place is None or dynamic not in (0, 1):
         return Value(tensor=True, label=label, held=fields.number(5, "<I") > 0)
-    unread = "" if width and not fields.number(1, "<i") else "its type or storage offset is not known"
+    unread = (
+        "" if width and not fields.number(1, "<i") else "its type or storage offset is not known"
+    )
     return Value(
         tensor=True,
         memory=place.number(0, "<I"),

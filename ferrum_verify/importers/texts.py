@@ -15,9 +15,7 @@ def text_of(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ForeignPlanError(
-            f"It is no text: byte {error.start:,} is not UTF-8."
-        ) from None
+        raise ForeignPlanError(f"It is no text: byte {error.start:,} is not UTF-8.") from None
 
 
 def arguments_of(text: str) -> list[str]:
