@@ -43,9 +43,12 @@ class Bindings:
         self._of[target] = _bounded([*moved, *kept])
 
     def cases(self, names: Iterable[int], within: Guard) -> list[tuple[Guard, dict[int, int]]]:
-        """What the names stand for together, in each combination of arms that tells them apart."""
+        """What the names stand for together, in each combination of arms that tells them apart.
+
+        Names that were never moved are left out: they stand for themselves.
+        """
         cases: list[tuple[Guard, dict[int, int]]] = [(within, {})]
-        for name in dict.fromkeys(names):
+        for name in dict.fromkeys(each for each in names if each in self._of):
             cases = _bounded(
                 [
                     (joined, {**stands, name: each})

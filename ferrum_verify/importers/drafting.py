@@ -49,13 +49,13 @@ class Draft:
 
     def alias(self, name: str, of: str, size: Size, label: str = "") -> None:
         """Another name of the first bytes of a buffer."""
-        self.buffers[name] = {"id": name, "label": label, "alias_of": of, "bytes": size}
+        base = self.storage(of)
+        self.buffers[name] = {"id": name, "label": label, "alias_of": base, "bytes": size}
 
     def storage(self, name: str) -> str:
         """The buffer that has the bytes: itself, or what it is another name of."""
-        while "alias_of" in self.buffers[name]:
-            name = self.buffers[name]["alias_of"]
-        return name
+        base: str = self.buffers[name].get("alias_of", name)
+        return base
 
     def node(
         self,
@@ -63,6 +63,7 @@ class Draft:
         label: str,
         reads: Iterable[str] = (),
         writes: Iterable[str] = (),
+        *,
         arms: Sequence[Arm] = (),
         after: Iterable[str] = (),
     ) -> None:

@@ -7,13 +7,13 @@ another name of the same storage; what it stands for then depends on the arms th
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.findings.wording import plural
 from ferrum_verify.importers.bindings import Bindings
 from ferrum_verify.importers.drafting import Draft
 from ferrum_verify.importers.jumps import FALSE, TRUE, Jump, arms_of
-from ferrum_verify.importers.program_file import Call, Method, methods_of
+from ferrum_verify.importers.pte_buffers import Step, add_buffers
+from ferrum_verify.importers.pte_calls import Call, Method, methods_of
 from ferrum_verify.importers.unreadable import ForeignPlanError
 
 if TYPE_CHECKING:
@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     from ferrum_verify.importers.bindings import Guard
 
 _OTHER = {TRUE: FALSE, FALSE: TRUE}
-
-
-class _Step(NamedTuple):
-    """An instruction in one combination of arms, and the storages that it touches there."""
-
-    name: str
-    at: int
-    call: Call
-    guard: Guard
-    reads: list[int]
-    writes: list[int]
 
 
 def imported(files: Sequence[tuple[str, bytes]]) -> dict[str, Any]:
@@ -56,7 +45,7 @@ def _add(draft: Draft, method: Method, prefix: str) -> None:
     jumps = _jumps(method, calls)
     arms = arms_of(len(calls), jumps)
     bindings = Bindings()
-    steps: list[_Step] = []
+    steps: list[Step] = []
     for at, (call, within) in enumerate(zip(calls, arms.of, strict=True)):
         if call.moves is not None:
             bindings.move(*call.moves, within, _OTHER)
@@ -66,13 +55,13 @@ def _add(draft: Draft, method: Method, prefix: str) -> None:
     for at, value in enumerate(method.outputs):
         cases = bindings.cases([value], ())
         if len(cases) == 1:
-            returned.add(cases[0][1][value])
+            returned.add(cases[0][1].get(value, value))
         else:
             call = Call(f"output {at}", [value])
             steps += _steps(f"{prefix}output{at}", len(calls), call, cases)
     for memory, size in enumerate(method.sizes[1:], start=1):
         draft.arenas[f"{prefix}memory{memory}"] = {"bytes": size, "alignment": 1}
-    _add_buffers(draft, method, steps, returned, prefix)
+    add_buffers(draft, method, steps, returned, prefix)
     tests: dict[str, str] = {}
     for step in steps:
         if step.at in jumps:
@@ -82,25 +71,23 @@ def _add(draft: Draft, method: Method, prefix: str) -> None:
             step.call.label,
             [f"{prefix}v{each}" for each in step.reads if f"{prefix}v{each}" in draft.buffers],
             [f"{prefix}v{each}" for each in step.writes if f"{prefix}v{each}" in draft.buffers],
-            [(f"{prefix}{condition}", arm) for condition, arm in step.guard],
-            [tests[condition] for condition, _ in step.guard if condition in tests],
+            arms=[(f"{prefix}{condition}", arm) for condition, arm in step.guard],
+            after=[tests[condition] for condition, _ in step.guard if condition in tests],
         )
     _add_empty_arms(draft, [each for each in jumps.values() if each.condition], prefix)
     _add_notes(draft, method, steps, [(min(at, jumps[at].to), at) for at in arms.unread])
 
 
-def _steps(
-    name: str, at: int, call: Call, cases: list[tuple[Guard, dict[int, int]]]
-) -> list[_Step]:
+def _steps(name: str, at: int, call: Call, cases: list[tuple[Guard, dict[int, int]]]) -> list[Step]:
     several = len(cases) > 1
     return [
-        _Step(
+        Step(
             f"{name}.{number}" if several else name,
             at,
             call,
             guard,
-            [stands[each] for each in call.reads],
-            [stands[each] for each in call.writes],
+            [stands.get(each, each) for each in call.reads],
+            [stands.get(each, each) for each in call.writes],
         )
         for number, (guard, stands) in enumerate(cases)
     ]
@@ -124,74 +111,6 @@ def _jumps(method: Method, calls: list[Call]) -> dict[int, Jump]:
     return found
 
 
-def _add_buffers(
-    draft: Draft, method: Method, steps: list[_Step], returned: set[int], prefix: str
-) -> None:
-    """The buffers of the planned tensors that are touched.
-
-    A tensor that nobody writes is taken as a view of what was written last, to the very same
-    bytes, among the values numbered before it: values are numbered in program order.
-    """
-    written: dict[int, tuple[int, Guard]] = {}
-    for value in {*method.inputs, *(at for at, each in enumerate(method.values) if each.state)}:
-        written[value] = (-1, ())
-    touched: dict[int, tuple[int, Guard]] = dict.fromkeys(written, (-1, ()))
-    early: set[int] = set()
-    for step in steps:
-        for value in step.reads:
-            touched.setdefault(value, (step.at, step.guard))
-            if value not in written:
-                early.add(value)
-        for value in step.writes:
-            touched.setdefault(value, (step.at, step.guard))
-            written.setdefault(value, (step.at, step.guard))
-    touched |= {each: (len(steps), ()) for each in returned if each not in touched}
-    lasting, views = early & written.keys(), 0
-    places: dict[tuple[int | None, int, int], list[int]] = {}
-    for value in sorted(touched):
-        each, name = method.value(value), f"{prefix}v{value}"
-        if not each.planned:
-            continue
-        if f"{prefix}memory{each.memory}" not in draft.arenas:
-            raise ForeignPlanError(
-                f"Value {value} lies in memory {each.memory}, and there are "
-                f"{len(method.sizes)} memories."
-            )
-        alike = places.setdefault((each.memory, each.offset, each.bytes), [])
-        at, guard = touched[value]
-        bases = [w for w in alike if written[w][0] < at and set(written[w][1]) <= set(guard)]
-        if value not in written and bases:
-            base = max(bases, key=lambda other: (written[other][0], other))
-            draft.alias(name, f"{prefix}v{base}", each.bytes, each.label)
-            views += 1
-        else:
-            place = f"{prefix}memory{each.memory}"
-            draft.place(name, place, each.offset, each.bytes, each.label)
-        if value in written:
-            alike.append(value)
-            if written[value][0] == -1 or value in lasting:
-                draft.buffers[name]["live_in"] = True
-            if each.state or value in lasting:
-                draft.buffers[name]["live_out"] = True
-        if each.unread:
-            draft.note(f"The bytes of value {value} are not known: {each.unread}.", (), [name])
-        if value in lasting:
-            draft.note(
-                f"Value {value} is read before it is written; whether it is kept from one "
-                "execution to the next is not recorded.",
-                (),
-                [name],
-            )
-    for value in returned:
-        if f"{prefix}v{value}" in draft.buffers:
-            draft.buffers[draft.storage(f"{prefix}v{value}")]["live_out"] = True
-    if views:
-        draft.note(
-            f"{plural(views, 'value')} that no instruction writes are views: each is taken as "
-            "another name of the value that was last written to the very same bytes before it."
-        )
-
-
 def _add_empty_arms(draft: Draft, jumps: list[Jump], prefix: str) -> None:
     """A node for each arm that has none, so that it is known that the other need not run."""
     arms = {tuple(arm) for node in draft.nodes.values() for arm in node.get("arms", ())}
@@ -202,7 +121,7 @@ def _add_empty_arms(draft: Draft, jumps: list[Jump], prefix: str) -> None:
 
 
 def _add_notes(
-    draft: Draft, method: Method, steps: list[_Step], unread: list[tuple[int, int]]
+    draft: Draft, method: Method, steps: list[Step], unread: list[tuple[int, int]]
 ) -> None:
     """What the program does not say, or what is not understood of it."""
     for step in steps:

@@ -11,8 +11,17 @@ from dataclasses import dataclass
 
 from ferrum_verify.importers.unreadable import ForeignPlanError
 
-MOST_ELEMENTS = 4_000_000
-"""Elements of one vector; the longest of a real program are its instructions and values."""
+MOST_READINGS = 4
+"""How often each byte may be read: vectors may overlap, which multiplies what is to be read."""
+
+
+class _Rest:
+    """How many elements may still be read."""
+
+    __slots__ = ("elements",)
+
+    def __init__(self, elements: int) -> None:
+        self.elements = elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +30,12 @@ class Table:
 
     data: bytes
     at: int
+    rest: _Rest
 
     @classmethod
     def root(cls, data: bytes) -> Table:
         """The table that the first four bytes point at."""
-        return cls(data, _number("<I", data, 0))
+        return cls(data, _number("<I", data, 0), _Rest(MOST_READINGS * len(data)))
 
     def number(self, field: int, form: str, default: int = 0) -> int:
         """A scalar in a form of ``struct``, such as ``<I``; the default where it is left out."""
@@ -35,7 +45,7 @@ class Table:
     def table(self, field: int) -> Table | None:
         """The table that the field points at."""
         place = self._place(field)
-        return None if place is None else Table(self.data, self._target(place))
+        return None if place is None else Table(self.data, self._target(place), self.rest)
 
     def text(self, field: int) -> str:
         """A string, empty where it is left out."""
@@ -59,7 +69,8 @@ class Table:
         if place is None:
             return ()
         start, length = self._extent(place, 4)
-        return tuple(Table(self.data, self._target(start + 4 * each)) for each in range(length))
+        targets = (self._target(start + 4 * each) for each in range(length))
+        return tuple(Table(self.data, each, self.rest) for each in targets)
 
     def _place(self, field: int) -> int | None:
         """Where the field stands; None where the table leaves it out."""
@@ -77,10 +88,14 @@ class Table:
         """Where a vector's elements begin, and how many there are."""
         start = self._target(place)
         length = _number("<I", self.data, start)
-        if length > MOST_ELEMENTS or start + 4 + width * length > len(self.data):
+        if start + 4 + width * length > len(self.data):
             raise ForeignPlanError(
-                f"The vector at byte {start:,} claims {length:,} elements, more than the file holds."
+                f"The vector at byte {start:,} claims {length:,} elements, which the "
+                f"{len(self.data):,} bytes of the file do not hold."
             )
+        self.rest.elements -= length
+        if self.rest.elements < 0:
+            raise ForeignPlanError("Its vectors overlap, so that there is no end to reading them.")
         return start + 4, length
 
 

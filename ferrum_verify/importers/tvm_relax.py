@@ -10,7 +10,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ferrum_verify.importers.drafting import Draft
-from ferrum_verify.importers.symbolic import Linear, linear, product
+from ferrum_verify.importers.relax_tensors import Tensor, annotated, extent, extents, tensor_of
+from ferrum_verify.importers.symbolic import Linear
 from ferrum_verify.importers.texts import arguments_of, call_of, enclosed, text_of
 from ferrum_verify.importers.unreadable import ForeignPlanError
 
@@ -23,9 +24,8 @@ MOST_LINE = 1_000_000
 _DEF = re.compile(r"def (\w+)\(")
 _ASSIGN = re.compile(r"([A-Za-z_]\w*)(?:: (.+?))? = (.+)$")
 _NAME = re.compile(r"(?<![\w.\"])[A-Za-z_]\w*(?![\w(\"])(?!\s*=[^=])")
+_RENAMES = re.compile(r"[A-Za-z_]\w*(\[\d{1,6}\])?$|\(|metadata\[")
 _ELEMENT = re.compile(r"([A-Za-z_]\w*)\[(\d{1,6})\]$")
-_WIDTH = re.compile(r"(?:int|uint|float|bfloat)(\d{1,3})(?:_\w+)?(?:x(\d{1,4}))?$")
-_QUOTED = re.compile(r'"([\w.]+)"')
 _BOUNDS = re.compile(r'"tir_var_(upper|lower)_bound": \{([^{}]*)\}')
 _BOUND = re.compile(r'"(\w+)": (?:T\.int64\()?(\d{1,18})')
 
@@ -35,11 +35,6 @@ _NO_BYTES |= {"R.func_attr", "R.output", "R.shape", "R.prim_value", "R.const", "
 _NO_BYTES |= {"R.tuple", "R.null_value", "T.int64", "vm.builtin.shape_of", "vm.builtin.null_value"}
 _OWN = {"R.builtin.alloc_tensor"}
 _BRANCH = "A branch is read as if it always ran"
-
-
-class _Tensor(NamedTuple):
-    size: Linear | None
-    label: str
 
 
 class _Line(NamedTuple):
@@ -103,7 +98,7 @@ class _Function:
                 dimension["maximum" if which == "upper" else "minimum"] = int(bound)
         for each in arguments_of(parameters):
             name, _, annotation = each.partition(": ")
-            self._own(name, _annotated(annotation))
+            self._own(name, annotated(annotation))
             for buffer in self.names.get(name, ()):
                 self.draft.buffers[buffer]["live_in"] = True
         branch: int | None = None
@@ -129,7 +124,9 @@ class _Function:
         arguments = [each for each in arguments if not re.match(r"\w+=", each)]
         if callee == "R.call_packed" and arguments:
             callee, arguments = arguments[0].strip('"'), arguments[1:]
-        if not callee:
+        if not callee and not _RENAMES.match(value):
+            self._call(target, value, "", [value])
+        elif not callee:
             self._rename(target, annotation, value)
         elif callee in _SAME_BYTES and arguments:
             self._rename(target, annotation, arguments[0])
@@ -138,14 +135,14 @@ class _Function:
         elif callee == "R.memory.alloc_tensor" and len(arguments) >= 4:
             self._tensor(target, arguments)
         elif callee in _OWN and len(arguments) >= 2:
-            self._own(target, _tensor_of(arguments[0], arguments[1]))
+            self._own(target, tensor_of(arguments[0], arguments[1]))
             self.fresh.update(self.names.get(target, ()))
         elif callee not in _NO_BYTES:
             self._call(target, value, callee, arguments)
 
     def _storage(self, target: str, arguments: list[str]) -> None:
         """A storage, of its bytes at the largest shape."""
-        size = self._sized(_extents(arguments[0]))
+        size = self._sized(extents(arguments[0]))
         if size is not None:
             self.storages[target] = size
             most = size.at_most(self.draft.shape)
@@ -153,8 +150,8 @@ class _Function:
 
     def _tensor(self, target: str, arguments: list[str]) -> None:
         """A tensor at an offset in a storage."""
-        storage, offset = self.storages.get(arguments[0]), self._sized(_extent(arguments[1]))
-        tensor = _tensor_of(arguments[2], arguments[3])
+        storage, offset = self.storages.get(arguments[0]), self._sized(extent(arguments[1]))
+        tensor = tensor_of(arguments[2], arguments[3])
         size, name = self._sized(tensor.size), self.prefix + target
         if storage is None or offset is None or size is None:
             self.unplaced.add(target)
@@ -166,7 +163,7 @@ class _Function:
         if storage.per and (storage, 0) != (size, offset.fixed):
             self.draft.note(f"{arguments[0]} is taken at its largest.", buffers=[name])
 
-    def _own(self, target: str, tensor: _Tensor) -> None:
+    def _own(self, target: str, tensor: Tensor) -> None:
         """A tensor in memory of its own, which the plan shares with nothing."""
         name, size = self.prefix + target, self._sized(tensor.size)
         if size is not None and (most := size.at_most(self.draft.shape)):
@@ -188,7 +185,7 @@ class _Function:
         stands = self._buffers([value])
         self.names[target] = stands
         if len(stands) == 1 and target not in self.elements:
-            of, tensor = self.draft.buffers[stands[0]], _annotated(annotation or "")
+            of, tensor = self.draft.buffers[stands[0]], annotated(annotation or "")
             size = self._sized(tensor.size)
             self.draft.alias(
                 self.prefix + target,
@@ -210,7 +207,8 @@ class _Function:
         self.fresh -= {self.draft.storage(each) for each in touched}
         if unknown:
             self.names[target] = touched
-            self.draft.note(f"What {callee} reads and writes is not known.", [node])
+            said = f"What {callee} reads and writes" if callee else f"The statement {text[:80]}"
+            self.draft.note(f"{said} is not known.", [node])
         if self.unplaced.intersection(_NAME.findall(" ".join(arguments))):
             self.draft.note("A tensor that it uses has no place that could be read.", [node])
 
@@ -226,36 +224,3 @@ class _Function:
         size = Linear(size.fixed, tuple((self.prefix + name, each) for name, each in size.per))
         bounded = all("maximum" in self.draft.shape.get(name, ()) for name, _ in size.per)
         return size if bounded else None
-
-
-def _annotated(annotation: str) -> _Tensor:
-    """The tensor that an annotation ``R.Tensor((5, 8), dtype="float32")`` describes."""
-    callee, arguments = call_of(annotation) or ("", [])
-    if callee != "R.Tensor" or len(arguments) < 2 or not arguments[0].startswith("("):
-        return _Tensor(None, "")
-    return _tensor_of(f"R.shape([{arguments[0][1:-1]}])", arguments[1])
-
-
-def _tensor_of(shape: str, dtype: str) -> _Tensor:
-    """A tensor by its shape and the type of its elements."""
-    name = "".join(_QUOTED.findall(dtype)[:1])
-    match = _WIDTH.match(name)
-    bits = 8 if name == "bool" else int(match[1]) * int(match[2] or 1) if match else None
-    extents = _extents(shape)
-    label = f"{name}[{shape.removeprefix('R.shape([').removesuffix('])')}]".replace(", ", ",")
-    if extents is None or bits is None:
-        return _Tensor(None, label)
-    return _Tensor(extents.times((bits + 7) // 8), label)
-
-
-def _extents(shape: str) -> Linear | None:
-    """The product of ``R.shape([...])``."""
-    callee, arguments = call_of(shape) or ("", [])
-    if callee != "R.shape" or len(arguments) != 1 or arguments[0][:1] != "[":
-        return None
-    return product(map(linear, arguments_of(arguments[0][1:-1])))
-
-
-def _extent(text: str) -> Linear | None:
-    callee, arguments = call_of(text) or ("", [])
-    return linear(arguments[0] if callee == "R.prim_value" and arguments else text)

@@ -25,7 +25,7 @@ MOST_LINE = 1_000_000
 
 _INSTRUCTION = re.compile(r"(ROOT )?%?([A-Za-z_][\w.\-]*) = ")
 _OPCODE = re.compile(r"[^ ]* ?([a-z][\w\-]*)\(")
-_NAME = re.compile(r"%([A-Za-z_][\w.\-]*)")
+_NAME = re.compile(r"[A-Za-z_][\w.\-]*")
 _AFTER = re.compile(r"control-predecessors=\{([^{}]*)\}")
 _PARAMETER = re.compile(r"parameter\((\d{1,9})\)")
 _KEPT = re.compile(r"\((\d{1,9}), \{")
@@ -37,7 +37,7 @@ _VALUE = re.compile(
 _HEAD = re.compile(r"<(\d{1,9}) [\w.\-]+(?:\{[\d,]*\})? @\d{1,9}>$")
 _USE = re.compile(r"([\w.\-]+), operand \d+")
 
-_ALIASES = {"bitcast", "get-tuple-element", "tuple", "parameter", "constant", "after-all"}
+_MOVES_NOTHING = {"bitcast", "get-tuple-element", "tuple"}
 _NESTED = {"while", "conditional", "call", "custom-call", "infeed", "outfeed", "send", "recv"}
 
 
@@ -204,7 +204,7 @@ def _add(
     for each in instructions:
         if each.opcode in ("parameter", "constant"):
             continue
-        seen = reads.get(each.name, []) if each.opcode != "bitcast" else []
+        seen = [] if each.opcode in _MOVES_NOTHING else reads.get(each.name, [])
         waits = [name for name in (*each.operands, *each.after) if name in draft.nodes]
         node = {"id": each.name, "label": each.opcode, "dependencies": list(dict.fromkeys(waits))}
         node |= {"reads": list(dict.fromkeys(seen)), "writes": writes.get(each.name, [])}

@@ -57,7 +57,8 @@ def _nodes(random: Random, document: Json, count: int) -> None:
         known = [
             each["id"]
             for each in buffers
-            if random.random() < 0.04 or any(all(arm in arms for arm in w) for w in written[each["id"]])
+            if random.random() < 0.04
+            or any(all(arm in arms for arm in w) for w in written[each["id"]])
         ]
         reads = random.sample(known, min(len(known), random.choice([0, 1, 1, 2])))
         writes = []

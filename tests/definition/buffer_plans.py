@@ -19,7 +19,7 @@ from tests.definition.runs import moments, waits_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.definition.buffer_places import Place, Shape
+    from tests.definition.buffer_places import Place
     from tests.definition.runs import Waits
 
 Json = Any
@@ -94,9 +94,7 @@ def _told(
                 yield "together", tuple(sorted((one.storage, other.storage)))
 
 
-def partial_overlaps(
-    node: Json, placed: dict[str, Place]
-) -> Iterator[tuple[str, tuple[str, ...]]]:
+def partial_overlaps(node: Json, placed: dict[str, Place]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The pairs of names, one of them written, whose bytes overlap and are not the same."""
     for written in dict.fromkeys(node["writes"]):
         for other in dict.fromkeys([*node["reads"], *node["writes"]]):
@@ -187,9 +185,7 @@ def lost(model: str, waits: Waits, stands: list[Byte]) -> Iterator[tuple[int | N
 
 
 @cache
-def between(
-    model: str, waits: Waits, writer: int | None, other: int, reader: int | None
-) -> bool:
+def between(model: str, waits: Waits, writer: int | None, other: int, reader: int | None) -> bool:
     """Whether in some run the other writes neither wholly before the writer nor after the reader.
 
     No writer is whoever filled the buffers before the first node, no reader who reads at the end.
@@ -234,9 +230,7 @@ Side = tuple[int, int, bool, bool]
 
 
 @cache
-def overlap(
-    model: str, waits: Waits, sides: tuple[Side, ...], turns: tuple[int, ...]
-) -> bool:
+def overlap(model: str, waits: Waits, sides: tuple[Side, ...], turns: tuple[int, ...]) -> bool:
     """Whether at some moment of some run both bytes live."""
     if not all((writers or lives_in) for writers, _, lives_in, _ in sides):
         return False

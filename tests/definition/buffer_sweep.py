@@ -72,7 +72,9 @@ def mutated(seed: int, count: int) -> Iterator[Case]:
     random = Random(seed)
     while count:
         document = deepcopy(_imported(random.choice(PLANS)))
-        changed = [random.choice(MUTATIONS)(random, document) for _ in range(random.choice([1, 1, 2]))]
+        changed = [
+            random.choice(MUTATIONS)(random, document) for _ in range(random.choice([1, 1, 2]))
+        ]
         if any(changed):
             wrong = sorted(f"{kind} {about}" for kind, about in faults_in_order(document))
             yield Case(document, "in-order", tuple(wrong))
@@ -131,7 +133,9 @@ def main() -> int:
         print(f"{total:,} {which}, {time.monotonic() - begun:.0f} s, {apart:,} apart: {told}")
         for found, case in sorted(smallest.items()):
             status = 1
-            print(f"{found.model}: {found.word}\n  defined: {case.wrong}\n{json.dumps(case.document)}")
+            print(
+                f"{found.model}: {found.word}\n  defined: {case.wrong}\n{json.dumps(case.document)}"
+            )
     return status
 
 

@@ -1,4 +1,4 @@
-"""What an ExecuTorch program holds, read out of its bytes: values and instructions of a method.
+"""What an ExecuTorch program holds, read out of its bytes: the instructions of its methods.
 
 Fields are numbered as in the public schema, ``schema/program.fbs``. A program keeps no signatures
 of kernels: what a kernel writes follows from the convention of its name and arguments, and what
@@ -7,12 +7,12 @@ follows from neither is said to be unknown.
 
 from __future__ import annotations
 
-import math
 import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ferrum_verify.importers.flatbuffers import Table
+from ferrum_verify.importers.pte_values import Value, value_of
 from ferrum_verify.importers.unreadable import ForeignPlanError
 
 if TYPE_CHECKING:
@@ -21,43 +21,8 @@ if TYPE_CHECKING:
 MOST_ARGUMENTS = 4_000_000
 """Arguments of all instructions together."""
 
-_INT, _BOOL, _DOUBLE, _TENSOR, _TENSOR_LIST, _OPTIONAL_TENSOR_LIST = 2, 3, 4, 5, 10, 11
 _KERNEL, _DELEGATE, _MOVE, _JUMP, _FREE = 1, 2, 3, 4, 5
-_TYPES = {
-    0: ("uint8", 1), 1: ("int8", 1), 2: ("int16", 2), 3: ("int32", 4), 4: ("int64", 8),
-    5: ("float16", 2), 6: ("float32", 4), 7: ("float64", 8), 11: ("bool", 1), 12: ("qint8", 1),
-    13: ("quint8", 1), 14: ("qint32", 4), 15: ("bfloat16", 2), 27: ("uint16", 2),
-    28: ("uint32", 4), 29: ("uint64", 8),
-}  # fmt: skip
 _LIBRARIES = ("aten::", "dim_order_ops::", "quantized_decomposed::")
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A value of a method: a tensor with its place in a planned memory, if it has one.
-
-    ``items`` are the values of a list. ``state`` says that the file holds first contents for a
-    planned tensor, ``held`` that the file holds the tensor itself, ``bounded`` that the sizes are
-    upper bounds; ``constant`` is that of a bool.
-    """
-
-    tensor: bool = False
-    scalar: bool = False
-    items: tuple[int, ...] = ()
-    memory: int | None = None
-    offset: int = 0
-    bytes: int = 0
-    label: str = ""
-    state: bool = False
-    held: bool = False
-    bounded: bool = False
-    constant: bool | None = None
-    unread: str = ""
-
-    @property
-    def planned(self) -> bool:
-        """Whether it has bytes in a planned memory."""
-        return self.memory is not None and self.bytes > 0
 
 
 @dataclass(slots=True)
@@ -101,7 +66,9 @@ class Method:
     def __init__(self, plan: Table) -> None:
         self.name = plan.text(0)
         self.sizes = plan.numbers(8, "<q")
-        self.values = [_value(each) for each in plan.tables(2)]
+        if min(self.sizes, default=0) < 0:
+            raise ForeignPlanError("A planned memory has a negative size.")
+        self.values = [value_of(each) for each in plan.tables(2)]
         self.inputs, self.outputs = plan.numbers(3, "<i"), plan.numbers(4, "<i")
         self._operators = [f"{each.text(0)}.{each.text(1)}" for each in plan.tables(6)]
         self._delegates = [each.text(0) for each in plan.tables(7)]
@@ -158,7 +125,8 @@ class Method:
         elif by_convention:
             call.writes = self._tensors(last)
             changed = base.endswith("_") and not base.endswith("::copy_")
-            call.reads = [each for each in touched if changed or each not in set(call.writes)]
+            written = set() if changed else set(call.writes)
+            call.reads = [each for each in touched if each not in written]
         else:
             call.reads = [each for each in touched if each in self._written]
             call.writes = touched
@@ -203,40 +171,3 @@ class Method:
                 )
             found |= {item: None for item in items if item >= 0 and self.value(item).tensor}
         return list(found)
-
-
-def _value(value: Table) -> Value:
-    kind, fields = value.number(0, "<B"), value.table(1)
-    if fields is None:
-        return Value()
-    if kind == _BOOL:
-        return Value(scalar=True, constant=bool(fields.number(0, "<B")))
-    if kind in (_INT, _DOUBLE):
-        return Value(scalar=True)
-    if kind in (_TENSOR_LIST, _OPTIONAL_TENSOR_LIST):
-        return Value(items=fields.numbers(0, "<i"))
-    if kind != _TENSOR:
-        return Value()
-    sizes = fields.numbers(2, "<i")
-    if len(sizes) > 64 or min(sizes, default=0) < 0:
-        raise ForeignPlanError("A tensor has more than 64 dimensions, or a negative one.")
-    code = fields.number(0, "<b")
-    name, width = _TYPES.get(code, (f"type {code}", 0))
-    label = f"{name}[{','.join(map(str, sizes))}]"
-    dynamic = fields.number(8, "<b")
-    place = fields.table(6)
-    if place is None or dynamic not in (0, 1):
-        return Value(tensor=True, label=label, held=fields.number(5, "<I") > 0)
-    unread = (
-        "" if width and not fields.number(1, "<i") else "its type or storage offset is not known"
-    )
-    return Value(
-        tensor=True,
-        memory=place.number(0, "<I"),
-        offset=place.number(1, "<I") | place.number(2, "<I") << 32,
-        bytes=math.prod(sizes) * (width or 1),
-        label=label,
-        state=fields.number(5, "<I") > 0,
-        bounded=dynamic == 1,
-        unread=unread,
-    )
