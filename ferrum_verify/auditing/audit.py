@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ferrum_verify.auditing.buffers import BufferFacts
     from ferrum_verify.auditing.proofs import ProofReport
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.findings import Finding
@@ -177,16 +178,21 @@ def _audit(
             line=loaded.line,
         )
     doubts = tuple(finding.location for finding in findings)
-    subject, faults, facts = judge(subject, execution, doubts, under)
+    facts: Expected | None = None
+    if subject.kind == "buffer-plan":
+        faults, _ = _judge_buffers(subject, execution, asked_for, under)
+    else:
+        subject, faults, facts = judge(subject, execution, doubts, under)
     findings += shown(faults, gate(loaded.value, execution, under and under.value))
     judged = time.perf_counter()
     obligations = None
     interrupted = False
+    proof: ProofReport | None = None
     if prove and facts is not None:
         proof = _prove(loaded.value, subject, facts, findings, proving)
-        if proof is not None:
-            findings, obligations = list(proof.findings), proof.obligations
-            interrupted = proof.interrupted
+    if proof is not None:
+        findings, obligations = list(proof.findings), proof.obligations
+        interrupted = proof.interrupted
     proved = time.perf_counter()
     cost = _cost(loaded.value, subject, findings, facts, proving) if memory else None
     findings = asked(findings, asked_for)
@@ -210,6 +216,15 @@ def _audit(
         line=loaded.line,
         origins=loaded.origins,
     )
+
+
+def _judge_buffers(
+    subject: Subject, execution: Execution, asked_for: Judge, under: LoadedSchedule | None
+) -> tuple[list[Finding], BufferFacts | None]:
+    # The engine's own plans need nothing of it.
+    from ferrum_verify.auditing.buffers import judge_buffers  # noqa: PLC0415
+
+    return judge_buffers(subject, execution, asked_for)
 
 
 def _cost(

@@ -42,6 +42,9 @@ from ferrum_verify.rules import (
     accesses,
     aliases,
     binding,
+    buffer,
+    buffer_lives,
+    buffer_places,
     canonical_form,
     capacity,
     capacity_grant,
@@ -187,6 +190,7 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         gate,
     ),
     "schedule": (schedule, schedule_order),
+    "buffer": (buffer, buffer_places, buffer_lives),
 }
 
 

@@ -36,6 +36,7 @@ _FAMILIES: dict[Family, str] = {
     "contract": "What providers declare, and plans and catalogs that depart from it.",
     "integrity": "Hashes and fingerprints.",
     "schedule": "A schedule beside its plan: launches, events, buffers, and what they order.",
+    "buffer": "A buffer plan of another planner: names, places, and who holds bytes when.",
 }
 
 

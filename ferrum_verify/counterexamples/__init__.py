@@ -11,6 +11,7 @@ from ferrum_verify.counterexamples.kinds import (
     DependencyCounterexample,
     Execution,
     LiveResource,
+    NamedShape,
     OverlapCounterexample,
     Runs,
     ScheduleCounterexample,
@@ -18,6 +19,7 @@ from ferrum_verify.counterexamples.kinds import (
     Shape,
     ShapeCounterexample,
     SpanCounterexample,
+    Taken,
 )
 from ferrum_verify.counterexamples.parties import SIDES, Party, Side, SpanConstraint
 
@@ -29,6 +31,7 @@ __all__ = [
     "DependencyCounterexample",
     "Execution",
     "LiveResource",
+    "NamedShape",
     "OverlapCounterexample",
     "Party",
     "Runs",
@@ -39,4 +42,5 @@ __all__ = [
     "Side",
     "SpanConstraint",
     "SpanCounterexample",
+    "Taken",
 ]

@@ -89,14 +89,51 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedShape:
+    """A shape of another planner's plan: a value for each of its dimensions."""
+
+    values: tuple[tuple[str, int], ...]
+
+    def to_wire(self) -> dict[str, Any]:
+        """The shape's JSON."""
+        return dict(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What more there is to a run of another planner's plan.
+
+    The run is at a ``shape`` and takes one of the ``arms`` of each condition; ``start`` and ``end``
+    are bytes of the arena in which the two meet.
+    """
+
+    shape: NamedShape
+    arms: tuple[tuple[str, str], ...]
+    start: int
+    end: int
+
+    def to_wire(self) -> dict[str, Any]:
+        """The members that it adds to the run's JSON."""
+        return {
+            "shape": self.shape.to_wire(),
+            "arms": dict(self.arms),
+            "bytes": {"start": self.start, "end": self.end},
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class ScheduleCounterexample:
-    """An admissible run in which both resources are live at time ``at``."""
+    """An admissible run in which both resources are live at time ``at``.
+
+    Of a buffer plan it says in which bytes they meet, and at which shape and with which arms.
+    """
 
     kind: ClassVar[Literal["schedule"]] = "schedule"
     nodes: tuple[ScheduledNode, ...]
     left: LiveResource
     right: LiveResource
     at: int
+    taken: Taken | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """The counterexample's JSON."""
@@ -106,7 +143,7 @@ class ScheduleCounterexample:
             "left": self.left.to_wire(),
             "right": self.right.to_wire(),
             "at": self.at,
-        }
+        } | ({} if self.taken is None else self.taken.to_wire())
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +151,7 @@ class OverlapCounterexample:
     """A shape at which two resources both hold ``byte`` of one arena, or two values of one."""
 
     kind: ClassVar[Literal["overlap"]] = "overlap"
-    shape: Shape
+    shape: Shape | NamedShape
     left: ByteRange
     right: ByteRange
     byte: int
@@ -139,7 +176,7 @@ class ShapeCounterexample:
     """
 
     kind: ClassVar[Literal["shape"]] = "shape"
-    shape: Shape
+    shape: Shape | NamedShape
     bytes: int | None = None
     limit: int | None = None
     limit_from: str | None = None
@@ -220,6 +257,7 @@ class AccessCounterexample:
     value: str | None = None
     writer_step: int | None = None
     other_step: int | None = None
+    taken: Taken | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """The counterexample's JSON."""
@@ -228,6 +266,7 @@ class AccessCounterexample:
             "kind": self.kind,
             "nodes": [node.to_wire() for node in self.nodes],
             "resource": self.resource,
+            **({} if self.taken is None else self.taken.to_wire()),
             "bytes": {"start": self.start, "end": self.end},
             **value,
             "writer": {"node": self.writer} | _at(self.writer_step),

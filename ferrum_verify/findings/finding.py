@@ -30,6 +30,7 @@ Family = Literal[
     "contract",
     "integrity",
     "schedule",
+    "buffer",
 ]
 Judgment = Literal["conformance", "safety"]
 Severity = Literal["error", "warning", "note"]

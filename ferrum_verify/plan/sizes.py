@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from ferrum_verify.counterexamples import Shape
+from ferrum_verify.counterexamples import NamedShape, Shape
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.documents.terms import Linear, Staircase, Terms
@@ -193,8 +193,10 @@ def _largest_instance(claim: Claim) -> int:
     return claim.bytes_at(UNIT if alone else maximal_shape(claim.terms))
 
 
-def describe(shape: Shape) -> str:
-    """A shape in words: "1 sequence, 16 tokens, 1 page"."""
+def describe(shape: Shape | NamedShape) -> str:
+    """A shape in words: "1 sequence, 16 tokens, 1 page"; of named dimensions "tokens = 16"."""
+    if isinstance(shape, NamedShape):
+        return ", ".join(f"{name} = {value:,}" for name, value in shape.values) or "every shape"
 
     def count(number: int, noun: str) -> str:
         return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
