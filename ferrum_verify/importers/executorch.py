@@ -124,9 +124,12 @@ def _add_notes(
     draft: Draft, method: Method, steps: list[Step], unread: list[tuple[int, int]]
 ) -> None:
     """What the program does not say, or what is not understood of it."""
+    unknown: dict[str, list[str]] = {}
     for step in steps:
-        if step.call.unknown:
-            draft.note(f"{step.call.unknown}.", [step.name])
+        unknown.setdefault(step.call.unknown, []).append(step.name)
+    for text, names in unknown.items():
+        if text:
+            draft.note(f"{text}.", names)
     for first, last in unread:
         draft.note(
             f"Instruction {last} jumps backwards or out of its conditional, which is not followed.",

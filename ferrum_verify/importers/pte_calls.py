@@ -101,6 +101,7 @@ class Method:
         self.value(first)
         if kind == _MOVE:
             self.value(second)
+            self._write([second])
             return Call("move", moves=(first, second))
         if kind == _JUMP:
             return Call(f"test of value {first}", self._tensors([first]), jump=(first, second))
@@ -116,6 +117,7 @@ class Method:
         call = Call(name.removesuffix("."))
         if base == "executorch_prim::et_view" and len(arguments) == 3:
             call.moves = (arguments[0], arguments[2])
+            self._write([arguments[2]])
             return call
         touched = self._tensors(arguments)
         last = arguments[-1:]

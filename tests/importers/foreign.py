@@ -7,21 +7,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parents[1] / "fixtures" / "foreign"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "docs" / "examples"
+FIXTURES = ROOT / "tests" / "fixtures" / "foreign"
 
-_XLA = "xla-cpu.after_optimizations"
-FILES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "executorch-21490": ("executorch", ("executorch-21490.pte",)),
-    "executorch-block": ("executorch", ("executorch-block.pte.gz",)),
-    "tvm-20190-026": ("tvm_relax", ("tvm-20190-026.txt",)),
-    "tvm-20190-027": ("tvm_relax", ("tvm-20190-027.txt",)),
-    "tvm-relax-block": ("tvm_relax", ("tvm-relax-block.txt",)),
+_XLA = EXAMPLES / "xla" / "xla-cpu.after_optimizations"
+FILES: dict[str, tuple[str, tuple[Path, ...]]] = {
+    "executorch-21490": ("executorch", (EXAMPLES / "executorch-21490.pte",)),
+    "executorch-block": ("executorch", (FIXTURES / "executorch-block.pte.gz",)),
+    "tvm-20190-026": ("tvm_relax", (EXAMPLES / "tvm-20190.txt",)),
+    "tvm-20190-027": ("tvm_relax", (FIXTURES / "tvm-20190-027.txt",)),
+    "tvm-relax-block": ("tvm_relax", (FIXTURES / "tvm-relax-block.txt",)),
     "xla-cpu": (
         "xla",
         (
-            f"{_XLA}.txt.gz",
-            f"{_XLA}-buffer-assignment.txt",
-            f"{_XLA}-buffer-assignment-values.txt.gz",
+            Path(f"{_XLA}.txt.gz"),
+            Path(f"{_XLA}-buffer-assignment.txt"),
+            Path(f"{_XLA}-buffer-assignment-values.txt.gz"),
         ),
     ),
 }
@@ -32,7 +34,7 @@ PLANS = tuple(FILES)
 
 def contents(name: str) -> list[tuple[str, bytes]]:
     """The files of a plan with their bytes, decompressed."""
-    return [(each, _read(FOLDER / each)) for each in FILES[name][1]]
+    return [(each.name, _read(each)) for each in FILES[name][1]]
 
 
 def imported(name: str, files: list[tuple[str, bytes]]) -> Any:
