@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAXIMUM_FOREIGN_BYTES = 1 << 28
-"""Bytes of one file, decompressed. Of an ExecuTorch program only the weights go beyond it."""
+"""Bytes of one file, decompressed. Of an ExecuTorch program what follows them are weights."""
 
 _FORMATS = {"executorch": "executorch", "tvm-relax": "tvm_relax", "xla": "xla"}
 _DUMPED = re.compile(
@@ -41,10 +41,9 @@ def importing(*, form: str, files: tuple[str, ...], output: Path | None) -> int:
     """
     importer = import_module(f"ferrum_verify.importers.{_FORMATS[form]}")
     named = _dumped(Path(files[0])) if _is_folder(files) and form == "xla" else list(files)
+    most, whole = MAXIMUM_FOREIGN_BYTES, form != "executorch"
     try:
-        plan = importer.imported(
-            [(each, read_bytes(each, MAXIMUM_FOREIGN_BYTES)) for each in named]
-        )
+        plan = importer.imported([(each, read_bytes(each, most, whole=whole)) for each in named])
     except (DocumentError, ForeignPlanError) as error:
         where = printable(named[0]) if len(named) == 1 else f"{printable(named[0])} and the others"
         raise click.ClickException(f"{where} cannot be imported. {error}") from None
@@ -74,7 +73,12 @@ def _is_folder(files: Sequence[str]) -> bool:
 def _dumped(folder: Path) -> list[str]:
     """The texts of the one module that a dump folder has whole."""
     modules: dict[str, list[str]] = {}
-    for path in sorted(folder.iterdir()):
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        said = f"cannot be read: {error.strerror}"
+        raise click.ClickException(f"The folder {printable(str(folder))} {said}.") from None
+    for path in paths:
         if match := _DUMPED.fullmatch(path.name):
             modules.setdefault(match[1], []).append(str(path))
     whole = {name: texts for name, texts in modules.items() if len(texts) > 1}

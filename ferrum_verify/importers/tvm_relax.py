@@ -125,7 +125,7 @@ class _Function:
         if callee == "R.call_packed" and arguments:
             callee, arguments = arguments[0].strip('"'), arguments[1:]
         if not callee and not _RENAMES.match(value):
-            self._call(target, value, "", [value])
+            self._call(target, text, "", [value])
         elif not callee:
             self._rename(target, annotation, value)
         elif callee in _SAME_BYTES and arguments:

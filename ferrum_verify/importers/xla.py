@@ -62,20 +62,22 @@ class _Instruction:
 
 def imported(files: Sequence[tuple[str, bytes]]) -> dict[str, Any]:
     """The plan of the module; raises ``ForeignPlanError`` where a text of the three is missing."""
-    lines = [line for _, data in files for line in _lines(text_of(data))]
-    header = next((each for each in lines if each.startswith("HloModule ")), None)
-    if header is None or "is_scheduled=true" not in header:
+    texts = [_lines(text_of(data)) for _, data in files]
+    headed = [(text, line) for text in texts for line in text if line.startswith("HloModule ")]
+    if len(headed) > 1:
+        raise ForeignPlanError("The texts are of several modules; name those of one.")
+    if not headed or "is_scheduled=true" not in headed[0][1]:
         raise ForeignPlanError(
             "No text begins with HloModule and says is_scheduled=true: the module after "
-            "optimizations is wanted (*.after_optimizations.txt)."
+            "optimizations, *after_optimizations.txt, is missing."
         )
-    if sum(line.startswith("HloModule ") for line in lines) > 1:
-        raise ForeignPlanError("The texts are of several modules; name those of one.")
-    instructions = _entry(lines)
+    ((module, header),) = headed
+    instructions = _entry(module)
+    lines = [line for text in texts for line in text]
     draft = Draft(source="xla")
     values = _allocations(draft, lines)
     if not values:
-        raise ForeignPlanError("No text has allocations (*-buffer-assignment.txt).")
+        raise ForeignPlanError("No text has allocations: *-buffer-assignment.txt is missing.")
     _uses(lines, values)
     _add(draft, header, instructions, values)
     return draft.document()
@@ -110,7 +112,7 @@ def _entry(lines: list[str]) -> list[_Instruction]:
 def _instruction(line: str) -> _Instruction:
     match = _INSTRUCTION.match(line)
     if match is None:
-        raise ForeignPlanError(f"This is no instruction: {line[:80]}")
+        raise ForeignPlanError(f"A line of the ENTRY computation is no instruction: {line[:80]!r}.")
     rest = line[match.end() :]
     shape = enclosed(rest, 0) + 1 if rest.startswith("(") else 0
     opcode = _OPCODE.match(rest, shape)
@@ -173,7 +175,7 @@ def _uses(lines: list[str], values: dict[int, _Value]) -> None:
     missing = [each.name for number, each in values.items() if number not in seen]
     if missing:
         raise ForeignPlanError(
-            f"No text says where {missing[0]} is used (*-buffer-assignment-values.txt)."
+            f"No text says where {missing[0]} is used: *-buffer-assignment-values.txt is missing."
         )
 
 

@@ -100,10 +100,10 @@ def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
         yield LoadedDocument(source=source, findings=(finding,), path=place)
 
 
-def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
-    """The bytes of a file, decompressed where it is an archive.
+def read_bytes(path: str | os.PathLike[str], most: int, *, whole: bool = True) -> bytes:
+    """The bytes of a file, decompressed where it is an archive; unless ``whole``, the first ones.
 
-    Raises ``DocumentError`` where it cannot be read or has more than ``most``.
+    Raises ``DocumentError`` where it cannot be read, or as a whole has more than ``most``.
     """
     name = os.fsdecode(path)
     try:
@@ -111,9 +111,9 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
             data = stream.read(most + 1)
     except (OSError, EOFError, zlib.error, UnicodeEncodeError) as error:
         raise DocumentError(_reason(error, printable(name))) from None
-    if len(data) > most:
+    if whole and len(data) > most:
         raise DocumentError(f"The file has more than {most:,} bytes ({most >> 20} MiB).")
-    return data
+    return data[:most]
 
 
 def from_memory(value: Any, source: str = "<document>") -> LoadedDocument:

@@ -49,7 +49,9 @@ def amount(size: Json, shape: Mapping[str, int]) -> int:
     if isinstance(size, int):
         return size
     total: int = size.get("fixed", 0)
-    return total + sum(factor * shape[name] for name, factor in size.get("per", {}).items())
+    for name, factor in size.get("per", {}).items():
+        total += factor * shape[name]
+    return total
 
 
 def places(document: Json, shape: Shape) -> tuple[dict[str, Place], list[str]]:

@@ -60,7 +60,7 @@ def faults(document: Json, model: str) -> list[Fault]:
     for shape in shapes(document):
         placed, misplaced = places(document, shape)
         for arms in combinations(document):
-            told = [("misplaced", (name,)) for name in misplaced]
+            told: list[tuple[str, tuple[str, ...]]] = [("misplaced", (name,)) for name in misplaced]
             told += _told(document, model, waits, placed, arms)
             for kind, about in told:
                 fault = Fault(kind, about, tuple(shape.items()), tuple(arms.items()))
@@ -83,11 +83,11 @@ def _told(
                     yield "unwritten", (nodes[reader]["id"], name)
             if byte.live_out and not byte.live_in and not byte.writers:
                 yield "unwritten", ("", name)
-            for one, other in _ordered(byte):
-                if meet(model, waits, one, other):
-                    yield "race", (nodes[one]["id"], nodes[other]["id"], name)
-        for reader, left, right in lost(model, waits, stands):
-            who = "" if reader is None else nodes[reader]["id"]
+            for first, second in _ordered(byte):
+                if meet(model, waits, first, second):
+                    yield "race", (nodes[first]["id"], nodes[second]["id"], name)
+        for wanting, left, right in lost(model, waits, stands):
+            who = "" if wanting is None else nodes[wanting]["id"]
             yield "lost", (who, left, nodes[right]["id"])
         for one, other in pairs_of(stands, 2):
             if _live_together(model, waits, one, other):

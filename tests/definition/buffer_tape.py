@@ -55,7 +55,7 @@ def _played(
 
 def _shared(stands: list[Byte], count: int) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The storages that want the cell at one time."""
-    lives: list[tuple[float, float, Byte]] = []
+    lives: list[tuple[int, int, Byte]] = []
     for each in stands:
         needed = _wanted_at_first(each)
         if needed or each.writers:
@@ -67,8 +67,8 @@ def _shared(stands: list[Byte], count: int) -> Iterator[tuple[str, tuple[str, ..
         for since, until, other in lives[at + 1 :]:
             if since > last:
                 break
-            handed = since == last and in_place(int(since), one, other)
-            handed |= first == until and in_place(int(first), other, one)
+            handed = since == last and in_place(since, one, other)
+            handed |= first == until and in_place(first, other, one)
             if not handed:
                 yield "together", tuple(sorted((one.storage, other.storage)))
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import json
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.importers.unreadable import ForeignPlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "examples"
@@ -46,6 +52,15 @@ def imported(name: str, files: list[tuple[str, bytes]]) -> Any:
 def plan(name: str) -> Any:
     """The plan as a buffer plan."""
     return imported(name, contents(name))
+
+
+def refusal(importer: Callable[[list[tuple[str, bytes]]], Any], files: Any) -> str | None:
+    """What an importer says where it refuses the files; None where it reads them."""
+    try:
+        json.dumps(importer(files))
+    except ForeignPlanError as error:
+        return str(error)
+    return None
 
 
 def _read(path: Path) -> bytes:

@@ -20,13 +20,17 @@ def test_the_plan_is_judged_as_it_should_be(name: str) -> None:
     report = audit(plan(name), execution="in-order")
     assert report.verdict == ("violated" if name in WRONG else "verified")
     errors = [each for each in report.findings if each.severity == "error"]
-    assert {each.rule for each in errors} == ({"buffer.shared-while-live"} if name in WRONG else set())
+    assert {each.rule for each in errors} == (
+        {"buffer.shared-while-live"} if name in WRONG else set()
+    )
     assert len(errors) == len(WRONG.get(name, ()))
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_the_definition_says_the_same(name: str) -> None:
-    together = {frozenset(about) for kind, about in faults_in_order(plan(name)) if kind == "together"}
+    together = {
+        frozenset(about) for kind, about in faults_in_order(plan(name)) if kind == "together"
+    }
     assert together == WRONG.get(name, set())
     assert bool(faults_in_order(plan(name))) == (name in WRONG)
 
