@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ferrum_verify.importers.unreadable import ForeignPlanError
 
 MOST_READINGS = 4
-"""How often each byte may be read: vectors may overlap, which multiplies what is to be read."""
+"""How often each byte may be read: vectors may share bytes, which multiplies what is to be read."""
 
 
 class _Rest:
@@ -95,7 +95,9 @@ class Table:
             )
         self.rest.elements -= length
         if self.rest.elements < 0:
-            raise ForeignPlanError("Its vectors overlap, so that there is no end to reading them.")
+            raise ForeignPlanError(
+                "Its vectors share their bytes, so that there is no end to reading them."
+            )
         return start + 4, length
 
 
