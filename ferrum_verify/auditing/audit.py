@@ -179,8 +179,9 @@ def _audit(
         )
     doubts = tuple(finding.location for finding in findings)
     facts: Expected | None = None
+    of_buffers: BufferFacts | None = None
     if subject.kind == "buffer-plan":
-        faults, _ = _judge_buffers(subject, execution, asked_for, under)
+        faults, of_buffers = _judge_buffers(subject, execution, asked_for, under)
     else:
         subject, faults, facts = judge(subject, execution, doubts, under)
     findings += shown(faults, gate(loaded.value, execution, under and under.value))
@@ -190,6 +191,10 @@ def _audit(
     proof: ProofReport | None = None
     if prove and facts is not None:
         proof = _prove(loaded.value, subject, facts, findings, proving)
+    if prove and of_buffers is not None:
+        from ferrum_verify.auditing.buffers import prove_buffers  # noqa: PLC0415
+
+        proof = prove_buffers(loaded.value, findings, of_buffers, proving, under)
     if proof is not None:
         findings, obligations = list(proof.findings), proof.obligations
         interrupted = proof.interrupted

@@ -22,26 +22,33 @@ from ferrum_verify.prove.obligation import Proved, Refuted, Undecided, Vacuous
 from ferrum_verify.prove.prover import prove
 from ferrum_verify.report.model import Obligations
 from ferrum_verify.report.shown import gate
+from ferrum_verify.rules import buffer_lives, buffer_places
 from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
 from ferrum_verify.rules.proof import DISAGREEMENT, UNDECIDED, VACUOUS
 from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ferrum_verify.counterexamples import Counterexample, Execution
     from ferrum_verify.findings import Finding
     from ferrum_verify.limits import Proving
     from ferrum_verify.plan.scheduled import ScheduledPlan
-    from ferrum_verify.prove.obligation import Obligation
+    from ferrum_verify.prove.obligation import Claims, Obligation
     from ferrum_verify.prove.prover import Proof, Verdict
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.reading.schedules import LoadedSchedule
     from ferrum_verify.report.shown import Gate
 
 ORDER_RULES = frozenset(
-    rule.id for rule in (SHARED_WHILE_LIVE, ROWS_OVERLAP, OVERWRITTEN, RACE, RESOURCE_RACE)
+    rule.id
+    for rule in (
+        *(SHARED_WHILE_LIVE, ROWS_OVERLAP, OVERWRITTEN, RACE, RESOURCE_RACE),
+        *(buffer_places.OUT_OF_ARENA, buffer_places.OUTSIDE_ALIAS, buffer_places.MISALIGNED),
+        *(buffer_places.PARTIAL_OVERLAP, buffer_lives.SHARED_WHILE_LIVE, buffer_lives.RACE),
+        *(buffer_lives.OVERWRITTEN, buffer_lives.READ_BEFORE_WRITE),
+    )
 )
 """Rules that the concrete path judges pair by pair, exactly as the proofs do."""
 
@@ -97,7 +104,26 @@ def prove_subject(
     def accepts(found: Counterexample) -> bool:
         return (of_checkpoint() if isinstance(found, SpanCounterexample) else of_document)(found)
 
-    proof = prove(claims_of(plan), proving.limits, accepts, observe)
+    return proved(
+        claims_of(plan), findings, proving, accepts=accepts, judged=judged, observe=observe
+    )
+
+
+def proved(
+    claims: Iterable[Claims],
+    findings: Sequence[Finding],
+    proving: Proving,
+    *,
+    accepts: Gate,
+    judged: Callable[[str], bool],
+    observe: Callable[[Obligation], None] = lambda _: None,
+) -> ProofReport:
+    """Discharge claims, and merge what they show into the findings.
+
+    ``judged`` is as in ``prove_subject``, and ``accepts`` the independent check of
+    counterexamples. Raises OSError where the folder of ``proving.smt2`` cannot be written.
+    """
+    proof = prove(claims, proving.limits, accepts, observe)
     if proving.smt2 is not None:
         write_obligations(proof.verdicts, proving.smt2)
     outcomes = Counter(type(verdict.outcome) for verdict in proof.claims)

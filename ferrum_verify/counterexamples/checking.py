@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.counterexamples.access import check_access
 from ferrum_verify.counterexamples.bounds import check_shape
+from ferrum_verify.counterexamples.buffers import Plan, check_of_buffers, is_buffer_plan
 from ferrum_verify.counterexamples.byte_ranges import check_overlap
 from ferrum_verify.counterexamples.document import Document
 from ferrum_verify.counterexamples.schedule import check_schedule
@@ -55,7 +56,9 @@ def check_counterexample(
         wire = counterexample if isinstance(counterexample, dict) else counterexample.to_wire()
         if execution not in ("in-order", "fenced", "concurrent") or not is_well_formed(wire):
             return False
-        parts = document if isinstance(document, Document) else Document(document)
+        parts = parts_of(document)
+        if isinstance(parts, Plan):
+            return check_of_buffers(parts, wire, execution, schedule)
         if schedule is not None and wire["kind"] in UNDER_SCHEDULE:
             return UNDER_SCHEDULE[wire["kind"]](parts, wire, schedule)
         if wire["kind"] in _OF_RUNS:
@@ -70,8 +73,10 @@ def parts_of(document: Any) -> Any:
 
     What its counterexamples have in common, such as who uses a resource, is then looked up once.
     """
+    if isinstance(document, Document | Plan):
+        return document
     try:
-        return Document(document)
+        return Plan(document) if is_buffer_plan(document) else Document(document)
     except _NOT_EVALUATED:
         return document
 

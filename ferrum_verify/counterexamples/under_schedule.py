@@ -32,8 +32,15 @@ MOST_STEPS = 10_000
 """Steps of a run that are gone through; no counterexample needs as many."""
 
 
-def run_under(schedule: Mapping[str, Any], listed: Sequence[Mapping[str, Any]]) -> Times | None:
-    """When each listed node starts and ends; None where the schedule admits no such run."""
+def run_under(
+    schedule: Mapping[str, Any],
+    listed: Sequence[Mapping[str, Any]],
+    skipped: frozenset[str] = frozenset(),
+) -> Times | None:
+    """When each listed node starts and ends; None where the schedule admits no such run.
+
+    What is ``skipped`` takes no time, and keeps its place on its stream.
+    """
     times = {(run["id"], run.get("step", 0)): (run["start"], run["end"]) for run in listed}
     numbers = [*times.values(), *((0, step + 1) for _, step in times)]
     if len(times) != len(listed) or not all(
@@ -47,10 +54,10 @@ def run_under(schedule: Mapping[str, Any], listed: Sequence[Mapping[str, Any]]) 
     launched = {a["launch"]: a["stream"] for a in schedule["host"] if "launch" in a}
     if any(launched.get(name) != stream for name, stream in streams.items()):
         return None
-    return times if _admits(schedule, times, last) else None
+    return times if _admits(schedule, times, last, skipped) else None
 
 
-def _admits(schedule: Mapping[str, Any], times: Times, last: int) -> bool:
+def _admits(schedule: Mapping[str, Any], times: Times, last: int, skipped: frozenset[str]) -> bool:
     in_flight = (schedule.get("steps") or {}).get("in_flight")
     host: float = -math.inf
     streams: dict[str, float] = {}
@@ -67,6 +74,8 @@ def _admits(schedule: Mapping[str, Any], times: Times, last: int) -> bool:
             if "launch" in action or "access" in action:
                 key = (action.get("launch", action.get("name")), step)
                 start, end = times.get(key, (math.inf, math.inf))
+                if key[0] in skipped:
+                    start = end = max(host, clock)
                 if start < max(host, clock):
                     return False
                 seen.add(key)

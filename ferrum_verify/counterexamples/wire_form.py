@@ -57,7 +57,18 @@ def _is_run(value: Any) -> bool:
 
 
 def _is_shape(value: Any) -> bool:
-    return _counts(value) and is_shape(value)
+    return (_counts(value) and is_shape(value)) or _is_named_shape(value)
+
+
+def _is_named_shape(value: Any) -> bool:
+    """Whether each name has a value: what names there are, the plan says."""
+    return type(value) is dict and all(
+        _is_text(name) and _is_count(each) for name, each in value.items()
+    )
+
+
+def _is_arms(value: Any) -> bool:
+    return type(value) is dict and all(map(_is_text, (*value, *value.values())))
 
 
 _step = {"step": _is_count}
@@ -87,6 +98,8 @@ _parties = {
     **dict.fromkeys(("permitted", "refused"), _party),
     **dict.fromkeys(("permitted_by", "refused_by"), _is_text),
 }
+_bytes = _object({"start": _is_integer, "end": _is_integer})
+_of_buffers = {"shape": _is_named_shape, "arms": _is_arms}
 _at_shape = {"kind": _one_of("shape"), "shape": _is_shape}
 
 _KINDS = (
@@ -95,16 +108,20 @@ _KINDS = (
         | {"at": _is_count}
     ),
     _object(
+        {"kind": _one_of("schedule"), "nodes": _is_run, "left": _use, "right": _use}
+        | {"at": _is_count, "bytes": _bytes, **_of_buffers}
+    ),
+    _object(
         {
             "kind": _one_of("access"),
             "nodes": _is_run,
             "resource": _is_text,
-            "bytes": _object({"start": _is_integer, "end": _is_integer}),
+            "bytes": _bytes,
             "writer": _object({"node": _is_text}, _step),
             "other": _object({"node": _is_text, "mode": _one_of("read", "write")}, _step),
             "at": _is_count,
         },
-        {"value": _is_text},
+        {"value": _is_text, **_of_buffers},
     ),
     _object(
         {"kind": _one_of("dependency"), "nodes": _is_run, "node": _is_text, "dependency": _is_text},

@@ -12,7 +12,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from ferrum_verify.plan.affine import Amount, Box, plus
+from ferrum_verify.plan.affine import Amount, Box, minus, plus
 from ferrum_verify.plan.arms import Arms, arms_of, choices_of
 
 if TYPE_CHECKING:
@@ -267,6 +267,14 @@ class Storages:
             highest = max(highest, extent.highest) if held else extent.highest
             held.append(extent)
         yield Region(storage, arena, held, held[0].lowest, highest)
+
+    def reaches_out(self, name: int) -> bool:
+        """Whether a name has bytes at some shape that its storage has not."""
+        place, extent = self.placed[name], self.extents[name]
+        if place is None or extent is None:
+            return False
+        whole = self.extents[place[0]]
+        return whole is not None and self.box.upper(minus(extent.end, whole.end)) > 0
 
     def of(self, use: Use) -> Buffer:
         """The buffer by whose name a use is."""

@@ -98,7 +98,7 @@ def _over_before(conflict: Conflict, plan: AccessPlan) -> Obligation:
         names=(*names, first.resource, *(() if value is None else (value,))),
         rule=_rule(conflict),
         location=f"{plan.at}/{then.node}",
-        formula=_formula(plan.graph, first.node, then.node, plan.execution),
+        formula=ended_formula(plan.graph, first.node, then.node, plan.execution),
         message=f"`{names[0]}` {verbs[first.mode]} and `{names[1]}` {verbs[then.mode]} the same "
         f"bytes of `{first.resource}`, and may meet there",
         witness=lambda _: meeting(conflict, plan),
@@ -115,7 +115,8 @@ def _rule(conflict: Conflict) -> Rule:
     return rules.RACE
 
 
-def _formula(graph: PlanGraph, first: int, then: int, execution: Execution) -> Formula:
+def ended_formula(graph: PlanGraph, first: int, then: int, execution: Execution) -> Formula:
+    """That the node at ``first`` has ended before the one at ``then`` starts, in every run."""
     if first > then:
         return formula(never)
     if execution == "in-order":

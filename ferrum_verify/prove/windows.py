@@ -95,6 +95,18 @@ def ends_before_fence(window: Window) -> Statement:
     ended: no sooner than each of them, so that a barrier bounds a start by one difference.
     """
     starts, ends = _times(window)
+    statement = _in_every_schedule(window, starts, ends, ends[0] <= starts[-1])
+    done, fences = fences_of(window, starts, ends)
+    ticks = tuple((by, z3.IntVal(tick)) for tick, by in enumerate(done, start=1))
+    return replace(
+        statement, given=(*statement.given, *fences), example=(*statement.example, *ticks)
+    )
+
+
+def fences_of(
+    window: Window, starts: list[z3.ArithRef], ends: list[z3.ArithRef]
+) -> tuple[list[z3.ArithRef], list[z3.BoolRef]]:
+    """By when each node and all before it have ended, and what a fenced run keeps to beside."""
     done = [z3.Int(f"done_{place}") for place in range(len(window))]
     fences = [earlier - later <= 0 for earlier, later in itertools.pairwise(starts)]
     fences += [earlier - later <= 0 for earlier, later in itertools.pairwise(done)]
@@ -104,11 +116,7 @@ def ends_before_fence(window: Window) -> Statement:
         for earliers, start in zip(window, starts, strict=True)
         if earliers
     ]
-    statement = _in_every_schedule(window, starts, ends, ends[0] <= starts[-1])
-    ticks = tuple((by, z3.IntVal(tick)) for tick, by in enumerate(done, start=1))
-    return replace(
-        statement, given=(*statement.given, *fences), example=(*statement.example, *ticks)
-    )
+    return done, fences
 
 
 def never() -> Statement:

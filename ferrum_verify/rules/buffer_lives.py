@@ -83,7 +83,7 @@ SHARED_WHILE_LIVE = Rule(
     fix="Move one of the two buffers, or add the dependency that lets one end before the other.",
     source=LIVES,
     judgment="safety",
-    example=Example("buffer-plan", {"/buffers/1/offset": 0}),
+    example=Example("buffer-plan", {"/buffers/2/offset": 4096}),
 )
 
 
@@ -126,10 +126,15 @@ def check_conflicts(storages: Storages, reads: Reads) -> Iterator[Finding]:
     runs = reads.clashes.runs
     if runs.execution == "in-order":
         return
+    told: set[tuple[str, ...]] = set()
     for region in storages.regions:
         for conflict in reads.conflicts(region):
-            if not runs.is_over(conflict.first.node, conflict.then.node):
-                yield _conflict(storages, region, conflict)
+            if runs.is_over(conflict.first.node, conflict.then.node):
+                continue
+            names = conflict_names(storages, region, conflict)
+            if names not in told:
+                told.add(names)
+                yield _conflict(storages, conflict, names)
 
 
 OVERWRITTEN = Rule(
@@ -141,9 +146,7 @@ OVERWRITTEN = Rule(
     judgment="safety",
     example=Example(
         "buffer-plan",
-        {"/nodes/2/writes/-": "x", "/nodes/2/dependencies": []},
-        execution="concurrent",
-        also=("buffer.race",),
+        {"/nodes/1/writes": [], "/nodes/2/writes": ["hidden"], "/nodes/3/reads": ["head"]},
     ),
 )
 RACE = Rule(
@@ -157,18 +160,20 @@ RACE = Rule(
 )
 
 
-def _conflict(storages: Storages, region: Region, conflict: Conflict) -> Finding:
+def _conflict(storages: Storages, conflict: Conflict, names: tuple[str, ...]) -> Finding:
     first, then = conflict.first, conflict.then
     rule = RACE if first.write else OVERWRITTEN
     verbs = ["writes" if use.write else "reads" for use in (first, then)]
-    other = "it" if first.name == then.name else f"the same bytes as {named(storages.of(then))}"
+    other = "it"
+    if first.name != then.name:
+        name = named(storages.of(then))
+        other = f"the same bytes as {name}{at_shape(storages, conflict.point)}"
     return rule.finding(
         f"{node_named(storages, first)} {verbs[0]} {named(storages.of(first))}, and "
-        f"{node_named(storages, then)}, which {verbs[1]} {other}"
-        f"{at_shape(storages, conflict.point)}, need not wait for it"
+        f"{node_named(storages, then)}, which {verbs[1]} {other}, need not wait for it"
         f"{in_arms(first, then)}",
         pointer("/nodes", then.node),
-        about=conflict_names(storages, region, conflict),
+        about=names,
     )
 
 
@@ -176,7 +181,9 @@ def check_reads(storages: Storages, reads: Reads) -> Iterator[Finding]:
     """Every read of a byte that nobody has written before, in some run."""
     for region in storages.regions:
         for missing in reads.unwritten(region):
-            yield _unwritten(storages, missing)
+            # What an alias reads behind its buffer is told of the alias.
+            if not storages.reaches_out(missing.read.name):
+                yield _unwritten(storages, missing)
 
 
 READ_BEFORE_WRITE = Rule(
@@ -194,15 +201,14 @@ def _unwritten(storages: Storages, missing: Unwritten) -> Finding:
     read, point = missing.read, missing.point
     byte = missing.byte - at(missing.extent.start, point)
     size = at(missing.extent.end, point) - at(missing.extent.start, point)
-    what = "no byte" if byte == 0 and size == 1 else f"not byte {byte:,}"
+    what = "it is not" if byte == 0 and size == 1 else f"byte {byte:,} of it is not"
     buffer = named(storages.of(read))
     is_end = read.node >= len(storages.nodes)
     who = (
         f"{buffer} is read at the end" if is_end else f"{node_named(storages, read)} reads {buffer}"
     )
     return READ_BEFORE_WRITE.finding(
-        f"{who}, and {what} of it is written before{at_shape(storages, point)}"
-        f"{_where(missing.arms)}",
+        f"{who}, and {what} written before{at_shape(storages, point)}{_where(missing.arms)}",
         pointer("/buffers", read.name) if is_end else pointer("/nodes", read.node),
         about=read_names(storages, read),
     )

@@ -188,7 +188,7 @@ PARTIAL_OVERLAP = Rule(
     fix="Move the buffer that the node writes.",
     source=f"{PAGE}, «In place»",
     judgment="safety",
-    example=Example("buffer-plan", {"/buffers/2/offset": 4096, "/buffers/1/offset": 64}),
+    example=Example("buffer-plan", {"/buffers/2/offset": 64, "/shape/tokens/maximum": 63}),
 )
 
 

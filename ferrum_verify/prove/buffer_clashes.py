@@ -1,0 +1,224 @@
+"""Clashes: two storages never hold one byte while both live.
+
+Mirrors ``plan/clashes.py`` and ``plan/sweep.py``. Of two neighbours it is asked whether the one
+has ended when the other begins; where not, whether they have a byte in common at some shape, and
+where they have, whether the one is used while the other lives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import z3
+
+from ferrum_verify.plan.affine import UndecidedShapeError
+from ferrum_verify.plan.clashes import TooManyTriesError
+from ferrum_verify.plan.storages import START
+from ferrum_verify.plan.sweep import TooManyQuestionsError, neighbours
+from ferrum_verify.plan.uses import TooManyStepsError
+from ferrum_verify.prove.buffer_bytes import nowhere
+from ferrum_verify.prove.buffer_lives import Life, never_used_while_alive, over_before
+from ferrum_verify.prove.buffer_runs import living_together
+from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Statement, formula
+from ferrum_verify.prove.windows import stream
+from ferrum_verify.rules import buffer_lives as rules
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Sequence
+
+    from ferrum_verify.counterexamples import Counterexample
+    from ferrum_verify.plan.clashes import Clashes
+    from ferrum_verify.plan.storages import Extent, Region, Storages, Use
+    from ferrum_verify.prove.buffer_bytes import Bounds, Choices
+    from ferrum_verify.prove.buffer_lives import Placed
+    from ferrum_verify.prove.obligation import Claims, Formula, Outcome
+    from ferrum_verify.prove.windows import PlanGraph, Window
+
+
+def clash_claims(storages: Storages, graph: PlanGraph, clashes: Clashes, bounds: Bounds) -> Claims:
+    """The claims that together say: no two storages hold one byte while both live."""
+    pairs = _Pairs(storages, graph, clashes, bounds)
+    questions = neighbours(storages.regions)
+    try:
+        pair = next(questions)
+        while True:
+            pair = questions.send((yield from pairs.claims(*pair)))
+    except (StopIteration, TooManyQuestionsError):
+        return  # of the latter the rules speak
+
+
+def always() -> Statement:
+    """True: the uses follow each other as they are listed, or there are none."""
+    return Statement("QF_IDL", z3.BoolVal(True))
+
+
+def never() -> Statement:
+    """False: nothing ends before the start, and nothing begins behind the end."""
+    return Statement("QF_IDL", z3.BoolVal(False))
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    storages: Storages
+    graph: PlanGraph
+    clashes: Clashes
+    bounds: Bounds
+
+    @property
+    def end(self) -> int:
+        return len(self.graph.names)
+
+    @property
+    def execution(self) -> str:
+        return self.clashes.runs.execution
+
+    def claims(self, first: Region, then: Region) -> Generator[Obligation, Outcome, bool]:
+        """The claims about two regions; returns whether the first has ended before the other."""
+        over = self._over(first, then)
+        outcome = yield self._obligation(first, then, "over", over, lemma=True)
+        if isinstance(outcome, Proved):
+            yield self._obligation(first, then, "over", over)
+            return True
+        # The claim has as many parts as there are names at different places, and is the first of
+        # them that does not hold.
+        told, worst = over, 0
+        for held, met in ((first, then), (then, first)):
+            for one, other in product(held.extents, met.extents):
+                part, outcome = yield from self._of_extents(held, met, one, other)
+                rank = (
+                    2 if isinstance(outcome, Refuted) else 0 if isinstance(outcome, Proved) else 1
+                )
+                if rank >= worst:
+                    told, worst = part, rank
+                if worst == 2:
+                    break
+        yield self._obligation(first, then, "lives", told)
+        return False
+
+    def _of_extents(
+        self, held: Region, met: Region, one: Extent, other: Extent
+    ) -> Generator[Obligation, Outcome, tuple[Formula, Outcome]]:
+        """Whether bytes of one extent are used in the other while they live, and what tells it."""
+        told = self._apart(one, other)
+        outcome = yield self._obligation(held, met, "apart", told, lemma=True)
+        if isinstance(outcome, Proved):
+            return told, outcome
+        open_: tuple[Formula, Outcome] | None = None
+        told, outcome = formula(always), Proved()
+        for writers in held.extents:
+            if writers is not one:
+                apart = self._apart(writers, one, other)
+                outcome = yield self._obligation(held, met, "apart", apart, lemma=True)
+                if isinstance(outcome, Proved):
+                    continue
+            told = self._alive(writers, one, other)
+            outcome = yield self._obligation(held, met, "lives", told, lemma=True)
+            if isinstance(outcome, Refuted):
+                return told, outcome
+            if not isinstance(outcome, Proved):
+                open_ = told, outcome
+        return open_ or (told, Proved())
+
+    def _apart(self, *extents: Extent) -> Formula:
+        if max(each.lowest for each in extents) >= min(each.highest for each in extents):
+            return formula(always)
+        ordered = sorted(extents, key=lambda each: each.place)
+        pairs = tuple((each.start, of.end) for each in ordered for of in ordered)
+        return formula(nowhere, self.bounds, pairs)
+
+    def _over(self, first: Region, then: Region) -> Formula:
+        lefts = _once(use for use in first.uses if use.node != START)
+        rights = _once(use for use in then.uses if use.node != self.end)
+        if not lefts or not rights:
+            return formula(always)
+        if lefts[-1].node == self.end or rights[0].node == START:
+            return formula(never)
+        if self.execution == "in-order":
+            # One after the other: the last of the one and the first of the others tell.
+            lefts, rights = lefts[-1:], rights[:1]
+        elif self.execution == "fenced":
+            # Barriers ascend; of a node that has both its neighbours tell.
+            lefts = [use for use in lefts if use.node in first.positions[-2:]]
+            rights = [use for use in rights if use.node in then.positions[:2]]
+        if min(use.phase for use in rights) <= max(use.phase for use in lefts):
+            return formula(never)
+        window, places = self._window([*lefts, *rights])
+        return formula(
+            over_before,
+            window,
+            self.execution == "fenced",
+            tuple((places[use.node], use.write, ()) for use in lefts),
+            tuple((places[use.node], use.write, ()) for use in rights),
+        )
+
+    def _alive(self, writers: Extent, one: Extent, other: Extent) -> Formula:
+        """That no use of the other takes place while the bytes of the one live."""
+        life = [use for use in one.uses if use.node != START]
+        uses = [use for use in other.uses if use.node != START]
+        writes = [use for use in writers.uses if use.write and use.node != START]
+        if not life or not uses:
+            return formula(always)
+        window, places = self._window([*life, *uses, *writes])
+        conditions = {condition for use in (*life, *uses, *writes) for condition, _ in use.arms}
+        choices: Choices = tuple(
+            (condition, tuple(arms))
+            for condition, arms in self.storages.choices.items()
+            if condition in conditions
+        )
+
+        def placed(each: Sequence[Use]) -> tuple[Placed, ...]:
+            return tuple((places[use.node], use.write, use.arms) for use in each)
+
+        from_start = any(use.node == START for use in writers.uses)
+        return formula(
+            never_used_while_alive,
+            window,
+            self.execution == "fenced",
+            choices,
+            Life(placed(life), placed(writes), from_start),
+            placed(uses),
+        )
+
+    def _window(self, uses: Sequence[Use]) -> tuple[Window, dict[int, int]]:
+        """The nodes that bear on the order of the uses, and the place of each use's node."""
+        positions = sorted({use.node for use in uses if use.node != self.end})
+        if self.execution == "in-order" or not positions:
+            places = {position: place for place, position in enumerate(positions)}
+            return stream(len(positions)), places | {self.end: len(positions)}
+        first, last = positions[0], positions[-1]
+        window = self.graph.window(first, last)
+        places = {position: position - first for position in positions}
+        return window, places | {self.end: len(window)}
+
+    def _obligation(
+        self, first: Region, then: Region, what: str, asked: Formula, *, lemma: bool = False
+    ) -> Obligation:
+        names = [self.storages.plan.buffers[each.storage].id for each in (first, then)]
+        claim = f"`{names[0]}` and `{names[1]}` never hold one byte while both live"
+        return Obligation(
+            id=f"/buffers/{first.storage}: {names[0]} and {names[1]} {what}",
+            claim=f"{claim} ({self.execution}).",
+            names=tuple(sorted(names)),
+            rule=rules.SHARED_WHILE_LIVE,
+            location=f"/buffers/{max(first.storage, then.storage)}",
+            formula=asked,
+            message=f"`{names[0]}` and `{names[1]}` hold the same bytes while both live",
+            witness=lambda _: self._shown(first, then),
+            lemma=lemma,
+        )
+
+    def _shown(self, first: Region, then: Region) -> Counterexample | None:
+        try:
+            clash = self.clashes.of(first, then)
+        except (TooManyTriesError, UndecidedShapeError, TooManyStepsError):
+            return None
+        if clash is None:
+            return None
+        return living_together(self.storages, self.graph, self.clashes.runs.execution, clash)
+
+
+def _once(uses: Iterable[Use]) -> list[Use]:
+    """The uses by node and mode, ascending, each once."""
+    return list({use.phase: use for use in uses}.values())

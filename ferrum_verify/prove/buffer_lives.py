@@ -1,0 +1,112 @@
+"""Lives of buffers: what is claimed of every run, with times of nodes and the arms that they take.
+
+A node has read by its middle what it reads, and begins to write then: that is how it works in
+place. Bytes live from where a write of them begins to where their last use ends, so two storages
+that have a byte in common live together at some moment at which one of them is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import z3
+
+from ferrum_verify.prove.buffer_bytes import Choices, arms_taken
+from ferrum_verify.prove.obligation import Statement
+from ferrum_verify.prove.windows import LOGIC, fences_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ferrum_verify.plan.arms import Arms
+    from ferrum_verify.prove.windows import Window
+
+Placed: TypeAlias = "tuple[int, bool, Arms]"
+"""A use: its node's place in the window, whether it writes, and the arms that it runs in. The place
+behind the last one is the end, which reads what outlives the nodes."""
+
+
+class _Run:
+    """The times of a window's nodes: when each starts, is halfway and ends."""
+
+    def __init__(self, window: Window, *, fenced: bool, choices: Choices = ()) -> None:
+        places = range(len(window))
+        self.starts = [z3.Int(f"start_{place}") for place in places]
+        self.middles = [z3.Int(f"middle_{place}") for place in places]
+        self.ends = [z3.Int(f"end_{place}") for place in places]
+        self.given: list[z3.BoolRef] = []
+        self.example: list[tuple[z3.ExprRef, z3.ExprRef]] = []
+        for place, earliers in enumerate(window):
+            start, middle, end = self.starts[place], self.middles[place], self.ends[place]
+            self.given += [start - middle <= -1, middle - end <= -1]
+            self.given += [self.ends[each] - start <= 0 for each in earliers]
+            ticks = zip((start, middle, end), range(2 * place, 2 * place + 3), strict=True)
+            self.example += [(time, z3.IntVal(tick)) for time, tick in ticks]
+        if fenced:
+            done, fences = fences_of(window, self.starts, self.ends)
+            self.given += fences
+            self.example += [(by, z3.IntVal(2 * place + 2)) for place, by in enumerate(done)]
+        self.taken = arms_taken(choices)
+        self.now = z3.Int("now")
+        self.example.append((self.now, z3.IntVal(0)))
+
+    def takes(self, use: Placed) -> list[z3.BoolRef]:
+        """That the run takes the node of a use."""
+        return [self.taken[each] for each in use[2]]
+
+    def has_begun(self, use: Placed) -> z3.BoolRef:
+        """Whether a use has begun by now; at the end all others are over."""
+        place, writes, _ = use
+        if place == len(self.starts):
+            return z3.And([end - self.now <= 0 for end in self.ends])
+        return (self.middles if writes else self.starts)[place] - self.now <= 0
+
+    def goes_on(self, use: Placed) -> z3.BoolRef:
+        """Whether a use is not over by now."""
+        place, writes, _ = use
+        if place == len(self.starts):
+            return z3.BoolVal(True)
+        return self.now - (self.ends if writes else self.middles)[place] <= -1
+
+    def statement(self, broken: z3.BoolRef) -> Statement:
+        """It is broken at no moment of any run."""
+        return Statement(LOGIC, z3.Not(broken), tuple(self.given), example=tuple(self.example))
+
+
+def over_before(
+    window: Window, fenced: bool, lefts: tuple[Placed, ...], rights: tuple[Placed, ...]
+) -> Statement:
+    """All of the one uses are over before any of the others begins."""
+    run = _Run(window, fenced=fenced)
+    going = z3.Or([run.goes_on(use) for use in lefts])
+    begun = z3.Or([run.has_begun(use) for use in rights])
+    return run.statement(z3.And(going, begun))
+
+
+class Life(NamedTuple):
+    """The uses that bytes are alive for, and the writes that bring them about.
+
+    ``from_start`` they are there before all nodes.
+    """
+
+    uses: tuple[Placed, ...]
+    writes: tuple[Placed, ...]
+    from_start: bool
+
+
+def never_used_while_alive(
+    window: Window, fenced: bool, choices: Choices, life: Life, uses: tuple[Placed, ...]
+) -> Statement:
+    """None of the uses takes place while the bytes of the life are alive, or used themselves."""
+    run = _Run(window, fenced=fenced, choices=choices)
+
+    def some(each: Iterable[list[z3.BoolRef]]) -> z3.BoolRef:
+        return z3.Or([z3.And(all_of) for all_of in each])
+
+    used = some([*run.takes(use), run.has_begun(use), run.goes_on(use)] for use in uses)
+    in_use = some([*run.takes(use), run.has_begun(use), run.goes_on(use)] for use in life.uses)
+    there = z3.BoolVal(True)
+    if not life.from_start:
+        there = some([*run.takes(use), run.has_begun(use)] for use in life.writes)
+    needed = some([*run.takes(use), run.goes_on(use)] for use in life.uses)
+    return run.statement(z3.And(used, z3.Or(in_use, z3.And(there, needed))))

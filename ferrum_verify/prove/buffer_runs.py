@@ -1,0 +1,126 @@
+"""Runs of buffer plans: where two buffers live together, or two nodes meet, as small as it gets.
+
+They are built from what the checks found, and checked independently before they are shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ferrum_verify.counterexamples import (
+    AccessCounterexample,
+    LiveResource,
+    NamedShape,
+    ScheduleCounterexample,
+    Taken,
+)
+from ferrum_verify.plan.affine import at
+from ferrum_verify.plan.arms import implies, joined, run_with
+from ferrum_verify.prove.schedules import needed, nodes_of, one_by_one, side_by_side
+
+if TYPE_CHECKING:
+    from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.plan.affine import Point
+    from ferrum_verify.plan.clashes import Clash
+    from ferrum_verify.plan.reads import Conflict
+    from ferrum_verify.plan.storages import Extent, Storages, Use
+    from ferrum_verify.prove.schedules import Times
+    from ferrum_verify.prove.windows import PlanGraph
+
+
+def living_together(
+    storages: Storages, graph: PlanGraph, execution: Execution, clash: Clash
+) -> ScheduleCounterexample | None:
+    """A run in which both storages of a clash live; None without one."""
+    uses = (clash.written, clash.first, clash.then)
+    apart = clash.first.node != clash.then.node and clash.first.phase < clash.then.phase
+    times = _times(storages, graph, execution, uses, (clash.first, clash.then) if apart else None)
+    if times is None:
+        return None
+    end = len(storages.nodes)
+    last = max((end for _, end in times.values()), default=0)
+    now = times[clash.then.node][0] if clash.then.node < end else last
+    return ScheduleCounterexample(
+        nodes=nodes_of(graph, times),
+        left=_side(storages, clash.first, clash.written),
+        right=_side(storages, clash.then, clash.then),
+        at=now,
+        taken=_taken(storages, uses, clash.point),
+    )
+
+
+def _side(storages: Storages, use: Use, written: Use) -> LiveResource:
+    """The buffer and a node that uses it; no node where only the start and the end do."""
+    inside = [each.node for each in (use, written) if 0 <= each.node < len(storages.nodes)]
+    return LiveResource(storages.of(use).id, storages.nodes[inside[0]].id if inside else "")
+
+
+def meeting(
+    storages: Storages, graph: PlanGraph, execution: Execution, conflict: Conflict
+) -> AccessCounterexample | None:
+    """A run in which two uses of one storage meet; None without one."""
+    first, then = conflict.first, conflict.then
+    times = _times(storages, graph, execution, (first, then), (first, then))
+    if times is None:
+        return None
+    writer, other = (first, then) if first.write else (then, first)
+    place = storages.placed[first.name]
+    assert place is not None
+    taken = _taken(storages, (first, then), conflict.point)
+    return AccessCounterexample(
+        nodes=nodes_of(graph, times),
+        resource=storages.plan.buffers[place[0]].id,
+        start=taken.start,
+        end=taken.end,
+        writer=storages.nodes[writer.node].id,
+        other=storages.nodes[other.node].id,
+        mode="write" if other.write else "read",
+        at=times[then.node][0],
+        taken=taken,
+    )
+
+
+def _times(
+    storages: Storages,
+    graph: PlanGraph,
+    execution: Execution,
+    uses: tuple[Use, ...],
+    together: tuple[Use, Use] | None,
+) -> Times | None:
+    """When the nodes run that the uses need, and those beside them that the arms take."""
+    end = len(storages.nodes)
+    inside = [use.node for use in uses if 0 <= use.node < end]
+    if any(use.node == end for use in uses[-1:]):
+        inside = list(range(end))
+    if not inside:
+        return {}
+    listed = needed(graph, inside, execution)
+    times: Times | None = one_by_one(listed)
+    if together is not None:
+        first, then = together
+        times = side_by_side(graph, first.node, then.node, execution, listed)
+    if times is None:
+        return None
+    run = tuple(sorted(run_with(joined(*(use.arms for use in uses)), storages.choices).items()))
+    return {
+        position: time
+        for position, time in times.items()
+        if (arms := storages.arms[position]) is not None and implies(run, arms)
+    }
+
+
+def _taken(storages: Storages, uses: tuple[Use, ...], point: Point) -> Taken:
+    run = run_with(joined(*(use.arms for use in uses)), storages.choices)
+    extents = [_extent(storages, use) for use in uses]
+    return Taken(
+        NamedShape(tuple(zip(storages.box.names, point, strict=True))),
+        tuple(sorted(run.items())),
+        max(at(each.start, point) for each in extents),
+        min(at(each.end, point) for each in extents),
+    )
+
+
+def _extent(storages: Storages, use: Use) -> Extent:
+    extent = storages.extents[use.name]
+    assert extent is not None
+    return extent
