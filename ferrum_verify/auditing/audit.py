@@ -229,7 +229,7 @@ def _judge_buffers(
     # The engine's own plans need nothing of it.
     from ferrum_verify.auditing.buffers import judge_buffers  # noqa: PLC0415
 
-    return judge_buffers(subject, execution, asked_for)
+    return judge_buffers(subject, execution, asked_for, under)
 
 
 def _cost(

@@ -45,6 +45,7 @@ from ferrum_verify.rules import (
     buffer,
     buffer_lives,
     buffer_places,
+    buffer_schedule,
     canonical_form,
     capacity,
     capacity_grant,
@@ -190,7 +191,7 @@ _FAMILIES: dict[Family, tuple[ModuleType, ...]] = {
         gate,
     ),
     "schedule": (schedule, schedule_order),
-    "buffer": (buffer, buffer_places, buffer_lives),
+    "buffer": (buffer, buffer_places, buffer_lives, buffer_schedule),
 }
 
 

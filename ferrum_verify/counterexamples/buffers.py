@@ -32,6 +32,7 @@ class Plan:
     """The parts of a plan's JSON that its counterexamples speak of."""
 
     def __init__(self, value: Mapping[str, Any]) -> None:
+        self.value = value
         self.arenas: dict[str, Any] = value["arenas"]
         self.rows: list[dict[str, Any]] = value["buffers"]
         self.nodes: list[dict[str, Any]] = value["nodes"]
@@ -51,6 +52,19 @@ class Plan:
             for condition, arm in node.get("arms", ()):
                 choices.setdefault(condition, set()).add(arm)
         return choices
+
+    def beside(self, schedule: Mapping[str, Any]) -> Plan:
+        """The plan with the schedule's own accesses as nodes."""
+        own = [
+            {
+                "id": action["name"],
+                "reads": [action["access"]] if action["mode"] != "write" else [],
+                "writes": [action["access"]] if action["mode"] != "read" else [],
+            }
+            for action in schedule["host"]
+            if "access" in action
+        ]
+        return Plan({**self.value, "nodes": [*self.nodes, *own]})
 
     def admits(self, shape: Mapping[str, Any]) -> bool:
         """Whether the plan is for the shape."""
@@ -179,25 +193,34 @@ def check_schedule(
             return False
         if user and (user not in times or not any(_uses(plan, user, name) for name in held)):
             return False
+    runs = {node["id"] for node in plan.nodes if plan.taken(node, wire["arms"])}
     return any(
         all(
-            _lives(plan, times, (own, other), (wire["at"], half))
+            _lives(plan, (times, runs), (own, other), (wire["at"], half))
             for own, other in (touching, touching[::-1])
         )
         for half in (0, 1)
     )
 
 
-def _lives(plan: Plan, times: Times, storages: tuple[Held, Held], moment: tuple[int, int]) -> bool:
+def _lives(
+    plan: Plan,
+    run: tuple[Times, set[str]],
+    storages: tuple[Held, Held],
+    moment: tuple[int, int],
+) -> bool:
     """Whether the bytes of the first live: they are used then, or written before and used later.
 
+    What is there from the start lives from there if some node of the run reads it.
     A node that works in place has read the one when it writes the other: that is the second half
     of the moment.
     """
     at, half = moment
     own, other = storages
-    written = any(plan.buffers[name].get("live_in", False) for name in own)
+    times, runs = run
     needed = any(plan.buffers[name].get("live_out", False) for name in own)
+    written = any(plan.buffers[name].get("live_in", False) for name in own)
+    written = written and (needed or any(_places(plan, name, own)[0] for name in runs))
     for name, (start, end) in times.items():
         reads, writes = _places(plan, name, own)
         if not reads and not writes:
@@ -297,6 +320,8 @@ def check_of_buffers(
     plan: Plan, wire: Mapping[str, Any], execution: Execution, schedule: Any
 ) -> bool:
     """Whether a counterexample of any kind shows what it says about the plan."""
+    if schedule is not None:
+        plan = plan.beside(schedule)
     match wire["kind"]:
         case "schedule":
             return check_schedule(plan, wire, execution, schedule)

@@ -102,8 +102,28 @@ class Clashes:
                 if place == len(right.uses) or right.phases[place] > left.phases[-1]:
                     continue
                 at = point if writers is first else self.shared(writers, first, then)
+                if at is not None and written.node == START:
+                    at = self._is_read(held, (writers, first, then), (left.arms, right.arms))
                 if at is not None:
                     return Clash(written, left.uses[-1], right.uses[place], at)
+        return None
+
+    def _is_read(
+        self, held: Region, extents: tuple[Extent, ...], arms: tuple[Arms, ...]
+    ) -> Point | None:
+        """A shape at which somebody reads what the extents have in common; None if nobody does.
+
+        What is there from the start, and is read in no run, does not live from there.
+        """
+        for each in held.extents:
+            for group in self._grouped(each):
+                self._count()
+                if (
+                    any(not use.write for use in group.uses)
+                    and all(are_together(group.arms, other) for other in arms)
+                    and (point := self.shared(each, *extents)) is not None
+                ):
+                    return point
         return None
 
     def _written(

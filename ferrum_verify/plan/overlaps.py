@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.plan.affine import minus, smallest_point
+from ferrum_verify.plan.storages import Use
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.plan.affine import Box, Point
-    from ferrum_verify.plan.storages import Extent, Storages, Use
+    from ferrum_verify.plan.storages import Extent, Storages
 
 MOST_PAIRS = 2_000_000
 """Pairs of uses by one node that are compared in one plan; what needs more is left open."""
@@ -48,36 +49,40 @@ def candidates(storages: Storages) -> Iterator[tuple[int, Use, Use, Extent, Exte
 
     That two storages which it writes overlap at all is a clash of the two.
     """
-    arena_of = [buffer.arena for buffer in storages.plan.buffers]
-    for index, uses in _by_node(storages).items():
-        uses.sort(key=lambda each: each[1].lowest)
+    buffers = storages.plan.buffers
+    for index, _ in enumerate(storages.nodes):
         open_: list[tuple[Use, Extent]] = []
-        for use, extent in uses:
+        for use, extent in _in_ascent(storages, index):
             open_ = [each for each in open_ if each[1].highest > extent.lowest]
             for other, held in open_:
                 if (
                     (use.write != other.write or (use.write and held.storage == extent.storage))
                     and held.place != extent.place
-                    and arena_of[held.storage] == arena_of[extent.storage]
+                    and buffers[held.storage].arena == buffers[extent.storage].arena
                 ):
-                    first, then = sorted(
-                        ((use, extent), (other, held)), key=lambda each: each[0].phase
-                    )
+                    first, then = (use, extent), (other, held)
+                    if other.phase < use.phase:
+                        first, then = then, first
                     yield index, first[0], then[0], first[1], then[1]
             open_.append((use, extent))
 
 
-def _by_node(storages: Storages) -> dict[int, list[tuple[Use, Extent]]]:
-    """The uses of each node, of several at one place and in one mode the first."""
-    found: dict[int, list[tuple[Use, Extent]]] = {}
-    told: set[tuple[int, bool, int]] = set()
-    for extent in {id(each): each for each in storages.extents if each is not None}.values():
-        for use in extent.uses:
-            key = (use.node, use.write, id(extent))
-            if 0 <= use.node < len(storages.nodes) and key not in told:
-                told.add(key)
-                found.setdefault(use.node, []).append((use, extent))
-    return found
+def _in_ascent(storages: Storages, index: int) -> list[tuple[Use, Extent]]:
+    """The uses of a node by their lowest byte, of several at one place and in one mode the first.
+
+    None of a node that never runs, or that writes nothing.
+    """
+    node, arms = storages.nodes[index], storages.arms[index]
+    if arms is None or not node.writes or len(node.reads) + len(node.writes) < 2:
+        return []
+    found: dict[tuple[int, bool], tuple[Use, Extent]] = {}
+    for names, write in ((node.reads, False), (node.writes, True)):
+        for each in names:
+            place = storages.position.get(each)
+            extent = None if place is None else storages.extents[place]
+            if place is not None and extent is not None:
+                found.setdefault((id(extent), write), (Use(index, write, arms, place), extent))
+    return sorted(found.values(), key=lambda each: each[1].lowest)
 
 
 def _apart_in_part(left: Extent, right: Extent, box: Box) -> Point | None:

@@ -276,6 +276,15 @@ class Storages:
         whole = self.extents[place[0]]
         return whole is not None and self.box.upper(minus(extent.end, whole.end)) > 0
 
+    def node_place(self, position: int) -> str:
+        """Where a node stands in the plan; what is the host's stands nowhere in it."""
+        index = self._listed.get(self.nodes[position].id)
+        return "" if index is None else f"/nodes/{index}"
+
+    @cached_property
+    def _listed(self) -> dict[str, int]:
+        return {node.id: index for index, node in enumerate(self.plan.nodes)}
+
     def of(self, use: Use) -> Buffer:
         """The buffer by whose name a use is."""
         return self.plan.buffers[use.name]

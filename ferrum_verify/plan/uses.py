@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.plan.storages import Region, Use
 
-MOST_STEPS = 20_000_000
+MOST_STEPS = 3_000_000
 """Dependencies that are gone through for one plan whose closure does not fit the memory."""
 
 

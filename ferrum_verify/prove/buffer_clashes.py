@@ -20,13 +20,13 @@ from ferrum_verify.plan.sweep import TooManyQuestionsError, neighbours
 from ferrum_verify.plan.uses import TooManyStepsError
 from ferrum_verify.prove.buffer_bytes import nowhere
 from ferrum_verify.prove.buffer_lives import Life, never_used_while_alive, over_before
-from ferrum_verify.prove.buffer_runs import living_together
+from ferrum_verify.prove.buffer_runs import living_together, on_streams
 from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Statement, formula
 from ferrum_verify.prove.windows import stream
 from ferrum_verify.rules import buffer_lives as rules
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.plan.clashes import Clashes
@@ -37,9 +37,15 @@ if TYPE_CHECKING:
     from ferrum_verify.prove.windows import PlanGraph, Window
 
 
-def clash_claims(storages: Storages, graph: PlanGraph, clashes: Clashes, bounds: Bounds) -> Claims:
+def clash_claims(
+    storages: Storages,
+    graph: PlanGraph,
+    clashes: Clashes,
+    bounds: Bounds,
+    streams: Mapping[str, str],
+) -> Claims:
     """The claims that together say: no two storages hold one byte while both live."""
-    pairs = _Pairs(storages, graph, clashes, bounds)
+    pairs = _Pairs(storages, graph, clashes, bounds, streams)
     questions = neighbours(storages.regions)
     try:
         pair = next(questions)
@@ -65,6 +71,7 @@ class _Pairs:
     graph: PlanGraph
     clashes: Clashes
     bounds: Bounds
+    streams: Mapping[str, str]
 
     @property
     def end(self) -> int:
@@ -113,13 +120,30 @@ class _Pairs:
                 outcome = yield self._obligation(held, met, "apart", apart, lemma=True)
                 if isinstance(outcome, Proved):
                     continue
-            told = self._alive(writers, one, other)
+            readers = yield from self._readers(held, met, (writers, one, other))
+            told = self._alive(writers, one, other, readers)
             outcome = yield self._obligation(held, met, "lives", told, lemma=True)
             if isinstance(outcome, Refuted):
                 return told, outcome
             if not isinstance(outcome, Proved):
                 open_ = told, outcome
         return open_ or (told, Proved())
+
+    def _readers(
+        self, held: Region, met: Region, extents: tuple[Extent, Extent, Extent]
+    ) -> Generator[Obligation, Outcome, list[Use]]:
+        """Who reads what is there from the start, of the bytes that the extents have in common."""
+        found: list[Use] = []
+        if any(use.node == START for use in extents[0].uses):
+            for each in held.extents:
+                readers = [use for use in each.uses if not use.write]
+                if readers and each not in extents:
+                    apart = self._apart(each, *extents)
+                    outcome = yield self._obligation(held, met, "apart", apart, lemma=True)
+                    if isinstance(outcome, Proved):
+                        continue
+                found += readers
+        return found
 
     def _apart(self, *extents: Extent) -> Formula:
         if max(each.lowest for each in extents) >= min(each.highest for each in extents):
@@ -153,7 +177,9 @@ class _Pairs:
             tuple((places[use.node], use.write, ()) for use in rights),
         )
 
-    def _alive(self, writers: Extent, one: Extent, other: Extent) -> Formula:
+    def _alive(
+        self, writers: Extent, one: Extent, other: Extent, readers: Sequence[Use]
+    ) -> Formula:
         """That no use of the other takes place while the bytes of the one live."""
         life = [use for use in one.uses if use.node != START]
         uses = [use for use in other.uses if use.node != START]
@@ -161,7 +187,9 @@ class _Pairs:
         if not life or not uses:
             return formula(always)
         window, places = self._window([*life, *uses, *writes])
-        conditions = {condition for use in (*life, *uses, *writes) for condition, _ in use.arms}
+        conditions = {
+            condition for use in (*life, *uses, *writes, *readers) for condition, _ in use.arms
+        }
         choices: Choices = tuple(
             (condition, tuple(arms))
             for condition, arms in self.storages.choices.items()
@@ -171,13 +199,12 @@ class _Pairs:
         def placed(each: Sequence[Use]) -> tuple[Placed, ...]:
             return tuple((places[use.node], use.write, use.arms) for use in each)
 
-        from_start = any(use.node == START for use in writers.uses)
         return formula(
             never_used_while_alive,
             window,
             self.execution == "fenced",
             choices,
-            Life(placed(life), placed(writes), from_start),
+            Life(placed(life), placed(writes), tuple(dict.fromkeys(use.arms for use in readers))),
             placed(uses),
         )
 
@@ -216,7 +243,9 @@ class _Pairs:
             return None
         if clash is None:
             return None
-        return living_together(self.storages, self.graph, self.clashes.runs.execution, clash)
+        execution = self.clashes.runs.execution
+        found = living_together(self.storages, self.graph, execution, clash)
+        return on_streams(found, self.streams)
 
 
 def _once(uses: Iterable[Use]) -> list[Use]:

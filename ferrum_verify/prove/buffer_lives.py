@@ -86,12 +86,12 @@ def over_before(
 class Life(NamedTuple):
     """The uses that bytes are alive for, and the writes that bring them about.
 
-    ``from_start`` they are there before all nodes.
+    In a run with any of the ``read_in`` arms they are there before all nodes.
     """
 
     uses: tuple[Placed, ...]
     writes: tuple[Placed, ...]
-    from_start: bool
+    read_in: tuple[Arms, ...]
 
 
 def never_used_while_alive(
@@ -105,8 +105,8 @@ def never_used_while_alive(
 
     used = some([*run.takes(use), run.has_begun(use), run.goes_on(use)] for use in uses)
     in_use = some([*run.takes(use), run.has_begun(use), run.goes_on(use)] for use in life.uses)
-    there = z3.BoolVal(True)
-    if not life.from_start:
-        there = some([*run.takes(use), run.has_begun(use)] for use in life.writes)
+    from_start = some([run.taken[each] for each in arms] for arms in life.read_in)
+    written = some([*run.takes(use), run.has_begun(use)] for use in life.writes)
+    there = z3.Or(from_start, written)
     needed = some([*run.takes(use), run.goes_on(use)] for use in life.uses)
     return run.statement(z3.And(used, z3.Or(in_use, z3.And(there, needed))))

@@ -5,7 +5,8 @@ They are built from what the checks found, and checked independently before they
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 from ferrum_verify.counterexamples import (
     AccessCounterexample,
@@ -19,6 +20,8 @@ from ferrum_verify.plan.arms import implies, joined, run_with
 from ferrum_verify.prove.schedules import needed, nodes_of, one_by_one, side_by_side
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.plan.affine import Point
     from ferrum_verify.plan.clashes import Clash
@@ -78,6 +81,17 @@ def meeting(
         at=times[then.node][0],
         taken=taken,
     )
+
+
+_Run = TypeVar("_Run", ScheduleCounterexample, AccessCounterexample)
+
+
+def on_streams(found: _Run | None, streams: Mapping[str, str]) -> _Run | None:
+    """The run with the streams that its nodes are on."""
+    if found is None or not streams:
+        return found
+    nodes = (replace(node, stream=streams.get(node.id)) for node in found.nodes)
+    return replace(found, nodes=tuple(nodes))
 
 
 def _times(

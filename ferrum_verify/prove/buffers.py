@@ -26,13 +26,14 @@ from ferrum_verify.plan.uses import Runs
 from ferrum_verify.prove.accesses import ended_formula
 from ferrum_verify.prove.buffer_bytes import aligned, nowhere, written
 from ferrum_verify.prove.buffer_clashes import clash_claims
-from ferrum_verify.prove.buffer_runs import meeting
+from ferrum_verify.prove.buffer_runs import meeting, on_streams
 from ferrum_verify.prove.obligation import Obligation, formula
 from ferrum_verify.prove.windows import PlanGraph
 from ferrum_verify.rules import buffer_lives, buffer_places
+from ferrum_verify.rules.schedule_order import NOT_KEPT, dependency_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ferrum_verify.counterexamples import Counterexample, Execution
     from ferrum_verify.plan.affine import Amount
@@ -50,6 +51,7 @@ class BufferClaims:
     storages: Storages
     order: HappensBefore | None
     execution: Execution
+    streams: Mapping[str, str]
 
     @property
     def bounds(self) -> Bounds:
@@ -70,11 +72,13 @@ class BufferClaims:
             return
         graph = PlanGraph(self.order.nodes)
         clashes = Clashes(Runs(self.order, self.execution), self.storages.box)
-        yield clash_claims(self.storages, graph, clashes, self.bounds)
+        yield clash_claims(self.storages, graph, clashes, self.bounds, self.streams)
         reads = Reads(self.storages, clashes)
         if self.execution != "in-order":
             yield self._conflict_claims(graph, reads)
         yield self._read_claims()
+        if self.streams:
+            yield self._kept_claims(graph)
 
     def _place_claims(self) -> Claims:
         storages = self.storages
@@ -160,7 +164,7 @@ class BufferClaims:
             "apart at every shape.",
             names=(user, *names),
             rule=buffer_places.PARTIAL_OVERLAP,
-            location=f"/nodes/{node}",
+            location=self.storages.node_place(node),
             formula=formula(
                 nowhere,
                 self.bounds,
@@ -200,12 +204,33 @@ class BufferClaims:
             f"`{names[1]}`, which {verbs[1]} them, starts ({self.execution}).",
             names=names,
             rule=buffer_lives.RACE if first.write else buffer_lives.OVERWRITTEN,
-            location=f"/nodes/{then.node}",
+            location=self.storages.node_place(then.node),
             formula=ended_formula(graph, first.node, then.node, self.execution),
             message=f"`{names[0]}` {verbs[0]} and `{names[1]}` {verbs[1]} the same bytes of "
             f"`{names[2]}`, and may meet there",
-            witness=lambda _: meeting(self.storages, graph, self.execution, conflict),
+            witness=lambda _: on_streams(
+                meeting(self.storages, graph, self.execution, conflict), self.streams
+            ),
         )
+
+    def _kept_claims(self, graph: PlanGraph) -> Claims:
+        """That what the plan's nodes depend on has ended, under a schedule."""
+        for index, node in enumerate(self.storages.plan.nodes):
+            then = graph.position.get(node.id)
+            for dependency in dict.fromkeys(node.dependencies):
+                first = graph.position.get(dependency)
+                if first is not None and then is not None:
+                    yield Obligation(
+                        id=f"/nodes/{index}: after {dependency}",
+                        claim=f"`{dependency}` has ended before `{node.id}`, which depends on it, "
+                        "starts (schedule).",
+                        names=dependency_key(dependency, node.id, 0),
+                        rule=NOT_KEPT,
+                        location=f"/nodes/{index}",
+                        formula=ended_formula(graph, first, then, self.execution),
+                        message=f"`{node.id}` depends on `{dependency}`, which may still run when "
+                        "it starts",
+                    )
 
     def _read_claims(self) -> Claims:
         for region in self.storages.regions:
@@ -231,7 +256,7 @@ class BufferClaims:
             "run at every shape.",
             names=names,
             rule=buffer_lives.READ_BEFORE_WRITE,
-            location=f"/nodes/{read.node}" if len(names) > 1 else f"/buffers/{read.name}",
+            location=storages.node_place(read.node) if len(names) > 1 else f"/buffers/{read.name}",
             formula=formula(
                 written,
                 self.bounds,

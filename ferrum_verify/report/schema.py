@@ -58,7 +58,14 @@ def _counterexample() -> dict[str, Any]:
     )
     judges = dict.fromkeys(("permitted", "refused"), party)
     judges |= dict.fromkeys(("permitted_by", "refused_by"), _TEXT)
-    at_shape = {"kind": {"const": "shape"}, "shape": shape}
+    named = {"type": "object", "additionalProperties": _COUNT}
+    any_shape = {"anyOf": [shape, named]}
+    bytes_ = _object({"start": _COUNT, "end": _COUNT})
+    of_buffers = {
+        "shape": named,
+        "arms": {"type": "object", "additionalProperties": _TEXT},
+    }
+    at_shape = {"kind": {"const": "shape"}, "shape": any_shape}
     return {
         "oneOf": [
             _object(
@@ -68,19 +75,20 @@ def _counterexample() -> dict[str, Any]:
                     "left": use,
                     "right": use,
                     "at": _COUNT,
-                }
+                },
+                {"bytes": bytes_, **of_buffers},
             ),
             _object(
                 {
                     "kind": {"const": "access"},
                     "nodes": run,
                     "resource": _TEXT,
-                    "bytes": _object({"start": _COUNT, "end": _COUNT}),
+                    "bytes": bytes_,
                     "writer": _object({"node": _TEXT}, step),
                     "other": _object({"node": _TEXT, "mode": _one_of("read", "write")}, step),
                     "at": _COUNT,
                 },
-                {"value": _TEXT},
+                {"value": _TEXT, **of_buffers},
             ),
             _object(
                 {
@@ -94,7 +102,7 @@ def _counterexample() -> dict[str, Any]:
             _object(
                 {
                     "kind": {"const": "overlap"},
-                    "shape": shape,
+                    "shape": any_shape,
                     "left": extent,
                     "right": extent,
                     "byte": _COUNT,

@@ -18,7 +18,13 @@ from ferrum_verify.plan.sizes import describe
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ferrum_verify.counterexamples import ByteRange, Counterexample, ScheduledNode
+    from ferrum_verify.counterexamples import (
+        ByteRange,
+        Counterexample,
+        LiveResource,
+        ScheduledNode,
+        Taken,
+    )
 
 MAXIMUM_ROWS = 24
 """Nodes that a drawn schedule shows; of a longer one, those that use neither are left out."""
@@ -76,11 +82,28 @@ def _schedule(
         return "X" if is_left and is_right else "A" if is_left else "B" if is_right else "-"
 
     return [
+        *_taken(schedule.taken),
         f"at time {schedule.at} both are live:",
-        f"  A  {printable(left.resource)}, used by {at_step(left.node, left.step)}",
-        f"  B  {printable(right.resource)}, used by {at_step(right.node, right.step)}",
+        f"  A  {printable(left.resource)}, {use_words(left)}",
+        f"  B  {printable(right.resource)}, {use_words(right)}",
         *_drawn(schedule.nodes, mark, schedule.at, columns),
     ]
+
+
+def use_words(live: LiveResource) -> str:
+    """Who uses a resource; of a buffer that no node uses, that it is there all the time."""
+    if not live.node:
+        return "there from the start to the end"
+    return f"used by {at_step(live.node, live.step)}"
+
+
+def _taken(taken: Taken | None) -> list[str]:
+    """At which shape of another planner's plan, in which bytes, and with which arms; one line."""
+    if taken is None:
+        return []
+    arms = ", ".join(f"{printable(condition)} = {printable(arm)}" for condition, arm in taken.arms)
+    told = f"at {describe(taken.shape)}, in bytes {taken.start:,} to {taken.end - 1:,}"
+    return [f"{told}, with {arms}:" if arms else f"{told}:"]
 
 
 def _access(found: AccessCounterexample, columns: int) -> list[str]:
@@ -88,6 +111,7 @@ def _access(found: AccessCounterexample, columns: int) -> list[str]:
     last = found.end - 1
     which = f"bytes {found.start:,} to {last:,}" if last > found.start else f"byte {last:,}"
     return [
+        *_taken(found.taken),
         f"at time {found.at} both need {which} of {printable(found.resource)}:",
         f"  A  written by {at_step(found.writer, found.writer_step)}",
         f"  B  {access_words(found)}",

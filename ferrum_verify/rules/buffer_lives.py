@@ -172,7 +172,7 @@ def _conflict(storages: Storages, conflict: Conflict, names: tuple[str, ...]) ->
         f"{node_named(storages, first)} {verbs[0]} {named(storages.of(first))}, and "
         f"{node_named(storages, then)}, which {verbs[1]} {other}, need not wait for it"
         f"{in_arms(first, then)}",
-        pointer("/nodes", then.node),
+        storages.node_place(then.node),
         about=names,
     )
 
@@ -209,7 +209,7 @@ def _unwritten(storages: Storages, missing: Unwritten) -> Finding:
     )
     return READ_BEFORE_WRITE.finding(
         f"{who}, and {what} written before{at_shape(storages, point)}{_where(missing.arms)}",
-        pointer("/buffers", read.name) if is_end else pointer("/nodes", read.node),
+        pointer("/buffers", read.name) if is_end else storages.node_place(read.node),
         about=read_names(storages, read),
     )
 

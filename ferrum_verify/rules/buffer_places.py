@@ -208,7 +208,7 @@ def _check_nodes(storages: Storages) -> Iterator[Finding]:
         yield PARTIAL_OVERLAP.finding(
             f"{named(storages.nodes[node])} {verbs[0]} in {places[0]} and {verbs[1]} in "
             f"{places[1]}{at_shape(storages, point)}, which overlap and are not the same",
-            pointer("/nodes", node),
+            storages.node_place(node),
             counterexample=OverlapCounterexample(
                 shape_at(storages, point), *sides, max(side.start for side in sides)
             ),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.schedule import Schedule
     from ferrum_verify.findings import Finding
+    from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.plan.scheduled import ScheduledPlan
     from ferrum_verify.rules.expected import Expected
 
@@ -65,16 +66,16 @@ def check(facts: Expected) -> Iterator[Finding]:
             "was judged"
         )
         return
-    names = _check_names(facts, schedule)
+    names = check_names(facts.order, schedule, facts.subject.places.nodes)
     yield from names
-    yield from _check_events(schedule)
+    yield from check_events(schedule)
     yield from _check_buffers(facts, schedule)
     if facts.scheduled is None:
         yield TOO_MANY.finding(
             f"the schedule has {len(schedule.host):,} actions of the host's, whose nodes are too "
             "many to be ordered"
         )
-    elif not any(finding.rule in _NO_ORDER for finding in names):
+    elif not any(finding.rule in NO_ORDER for finding in names):
         facts.judged_schedule = facts.scheduled
         yield from check_order(facts, facts.scheduled)
         yield from _check_horizon(facts.scheduled)
@@ -113,13 +114,13 @@ NAME_TAKEN = Rule(
     source=STREAMS,
     example=Example("schedule", {"/host/11/name": "node/head"}),
 )
-_NO_ORDER = frozenset({LAUNCHED_AGAIN.id, NAME_TAKEN.id})
+NO_ORDER = frozenset({LAUNCHED_AGAIN.id, NAME_TAKEN.id})
+"""Rules whose breach leaves the order of what is launched open."""
 
 
-def _check_names(facts: Expected, schedule: Schedule) -> list[Finding]:
-    """What is launched, carried and accessed, held to what the plan has."""
-    position = facts.order.position if facts.order is not None else {}
-    nodes = facts.subject.places.nodes
+def check_names(order: HappensBefore, schedule: Schedule, nodes: str) -> list[Finding]:
+    """What is launched, carried and accessed, held to what the plan has at ``nodes``."""
+    position = order.position
     found: list[Finding] = []
     launches = Counter(each.launch for each in schedule.host if isinstance(each, Launch))
     accesses = Counter(each.name for each in schedule.host if isinstance(each, HostAccess))
@@ -169,7 +170,7 @@ NEVER_RECORDED = Rule(
 )
 
 
-def _check_events(schedule: Schedule) -> Iterator[Finding]:
+def check_events(schedule: Schedule) -> Iterator[Finding]:
     """Waits that order nothing in any step."""
     # Where steps follow each other, what the last one recorded still stands.
     recorded = {

@@ -23,6 +23,7 @@ from ferrum_verify.report.timeline import (
     label_of,
     lane_of,
     starts_at,
+    use_words,
 )
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _dependency(found: DependencyCounterexample) -> dict[str, Any]:
 
 
 def _use(live: LiveResource) -> dict[str, Any]:
-    return _side(live.resource, f"used by {at_step(live.node, live.step)}")
+    return _side(live.resource, use_words(live))
 
 
 def _side(name: str, use: str) -> dict[str, Any]:
