@@ -40,7 +40,7 @@ def importing(*, form: str, files: tuple[str, ...], output: Path | None) -> int:
     assignment with values). What is not understood stands in the plan as a note.
     """
     importer = import_module(f"ferrum_verify.importers.{_FORMATS[form]}")
-    named = _dumped(Path(files[0])) if _is_folder(files) and form == "xla" else list(files)
+    named = _dumped(files) if form == "xla" else list(files)
     most, whole = MAXIMUM_FOREIGN_BYTES, form != "executorch"
     try:
         plan = importer.imported([(each, read_bytes(each, most, whole=whole)) for each in named])
@@ -63,31 +63,28 @@ def text_of(plan: dict[str, Any]) -> str:
     return "{" + ",\n ".join(parts) + "}\n"
 
 
-def _is_folder(files: Sequence[str]) -> bool:
-    try:
-        return len(files) == 1 and Path(files[0]).is_dir()
-    except (OSError, ValueError):
-        return False
-
-
-def _dumped(folder: Path) -> list[str]:
-    """The texts of the one module that a dump folder has whole."""
+def _dumped(files: Sequence[str]) -> list[str]:
+    """The texts that are wanted among those that XLA dumps: of one module, in a folder or named."""
+    listed = _listed(Path(files[0])) if len(files) == 1 else None
     modules: dict[str, list[str]] = {}
-    try:
-        paths = sorted(folder.iterdir())
-    except OSError as error:
-        said = f"cannot be read: {error.strerror}"
-        raise click.ClickException(f"The folder {printable(str(folder))} {said}.") from None
-    for path in paths:
-        if match := _DUMPED.fullmatch(path.name):
-            modules.setdefault(match[1], []).append(str(path))
+    for name in files if listed is None else listed:
+        if match := _DUMPED.fullmatch(Path(name).name):
+            modules.setdefault(match[1], []).append(name)
     whole = {name: texts for name, texts in modules.items() if len(texts) > 1}
     if len(whole) == 1:
         return next(iter(whole.values()))
-    names = ", ".join(map(printable, list(whole)[:5]))
-    said = (
-        f"has several modules ({names}, ...); name the texts of one"
-        if whole
-        else ("has no *after_optimizations.txt with its buffer assignment beside it")
-    )
-    raise click.ClickException(f"The folder {printable(str(folder))} {said}.")
+    if listed is None and not whole:
+        return list(files)
+    names = ", ".join(map(printable, list(whole)[:5])) + (", ..." if len(whole) > 5 else "")
+    said = "no *after_optimizations.txt with its buffer assignment beside it"
+    if whole:
+        said = f"several modules ({names}); name the texts of one, such as {list(whole)[-1]}*"
+    raise click.ClickException(f"{printable(files[0])} has {said}.")
+
+
+def _listed(folder: Path) -> list[str] | None:
+    """The paths in a folder; None where it is none."""
+    try:
+        return sorted(map(str, folder.iterdir()))
+    except (OSError, ValueError):
+        return None  # where anything is wrong with it, reading it says so

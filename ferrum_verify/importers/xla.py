@@ -43,9 +43,9 @@ _NESTED = {"while", "conditional", "call", "custom-call", "infeed", "outfeed", "
 
 @dataclass(slots=True)
 class _Value:
-    number: int
     defined_by: str
     name: str
+    constant: bool
     uses: list[str] = field(default_factory=list)
     positions: set[str] = field(default_factory=set)
 
@@ -151,7 +151,7 @@ def _allocations(draft: Draft, lines: list[str]) -> dict[int, _Value]:
             name += f":v{match[1]}" if name in draft.buffers else ""
             shape = re.sub(r"\{.*?\}$", "", match[7] or "")
             draft.place(name, arena, int(match[6]), int(match[5]), shape[:80])
-            values[int(match[1])] = _Value(int(match[1]), match[2], name)
+            values[int(match[1])] = _Value(match[2], name, constant)
             if constant:
                 draft.buffers[name] |= {"live_in": True, "live_out": True}
     return values
@@ -191,7 +191,8 @@ def _add(
     for value in values.values():
         buffer, origin = draft.buffers[value.name], by_name.get(value.defined_by)
         if origin is None:
-            elsewhere.append(value.name)
+            if not value.constant:
+                elsewhere.append(value.name)
             continue
         for use in value.uses:
             reads.setdefault(use, []).append(value.name)

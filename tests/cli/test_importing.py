@@ -39,6 +39,11 @@ def test_a_folder_of_two_modules_is_not(tmp_path: Path, capfd: pytest.CaptureFix
             shutil.copy(path, tmp_path / f"{module}{path.name.removeprefix('xla-cpu.')}")
     assert run(["import", "xla", str(tmp_path)]) == 2
     assert "one.after_optimizations, two.after_optimizations" in capfd.readouterr().err
+    named = sorted(map(str, tmp_path.glob("two.*")))
+    other = tmp_path / "two.before_optimizations.txt"
+    other.write_text("HloModule two\n")
+    assert run(["import", "xla", *named, str(other)]) == 0
+    assert json.loads(capfd.readouterr().out) == plan("xla-cpu")
 
 
 @pytest.mark.parametrize(
