@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from ferrum_verify.importers.drafting import OTHER
 from ferrum_verify.importers.unreadable import ForeignPlanError
 
 if TYPE_CHECKING:
@@ -17,37 +18,35 @@ MOST_CASES = 64
 
 Guard = tuple["Arm", ...]
 Case = TypeVar("Case")
+Name = TypeVar("Name", int, str)
 
 
 @dataclass(slots=True)
-class Bindings:
+class Bindings(Generic[Name]):
     """What each name stands for, by the arms in which it does; a name stands for itself at first.
 
     The guards of one name exclude each other.
     """
 
-    _of: dict[int, list[tuple[Guard, int]]] = field(default_factory=dict)
+    _of: dict[Name, list[tuple[Guard, Name]]] = field(default_factory=dict)
 
-    def move(self, source: int, target: int, within: Guard, other: dict[str, str]) -> None:
-        """From here on the target stands for what the source does, wherever ``within`` runs.
-
-        ``other`` is the other arm of each arm's condition.
-        """
+    def move(self, source: Name, target: Name, within: Guard) -> None:
+        """From here on the target stands for what the source does, wherever ``within`` runs."""
         moved = [(each, name) for _, each, name in self._within(source, within)]
         kept = []
         for guard, name in self._of.get(target, [((), target)]):
             for at, (condition, arm) in enumerate(within):
-                outside = _joined(guard, (*within[:at], (condition, other[arm])))
+                outside = _joined(guard, (*within[:at], (condition, OTHER[arm])))
                 if outside is not None:
                     kept.append((outside, name))
         self._of[target] = _bounded([*moved, *kept])
 
-    def cases(self, names: Iterable[int], within: Guard) -> list[tuple[Guard, dict[int, int]]]:
+    def cases(self, names: Iterable[Name], within: Guard) -> list[tuple[Guard, dict[Name, Name]]]:
         """What the names stand for together, in each combination of arms that tells them apart.
 
         Names that were never moved are left out: they stand for themselves.
         """
-        cases: list[tuple[Guard, dict[int, int]]] = [(within, {})]
+        cases: list[tuple[Guard, dict[Name, Name]]] = [(within, {})]
         for name in dict.fromkeys(each for each in names if each in self._of):
             cases = _bounded(
                 [
@@ -58,7 +57,7 @@ class Bindings:
             )
         return cases
 
-    def _within(self, name: int, within: Guard) -> list[tuple[Guard, Guard, int]]:
+    def _within(self, name: Name, within: Guard) -> list[tuple[Guard, Guard, Name]]:
         found = [
             (guard, joined, each)
             for guard, each in self._of.get(name, [((), name)])

@@ -19,6 +19,13 @@ Arm = tuple[str, str]
 Size = int | dict[str, Any]
 """Bytes: a number, or a fixed part with so many bytes for each unit of a dimension."""
 
+TRUE, FALSE = "true", "false"
+OTHER = {TRUE: FALSE, FALSE: TRUE}
+"""The two arms of a test, each with the other."""
+
+MOST_NESTED = 32
+"""Conditionals inside of each other."""
+
 SCHEMA = "ferrum-verify/buffer-plan/v1"
 
 
@@ -87,6 +94,14 @@ class Draft:
         self.nodes[name] |= {"reads": reads, "writes": writes}
         if arms:
             self.nodes[name]["arms"] = [list(arm) for arm in arms]
+
+    def add_empty_arms(self) -> None:
+        """A node for each arm that has none, so that it is known that the other need not run."""
+        arms = {tuple(arm): None for node in self.nodes.values() for arm in node.get("arms", ())}
+        for condition, arm in list(arms):
+            if (condition, OTHER[arm]) not in arms:
+                name = f"{condition}.{OTHER[arm]}"
+                self.node(name, "nothing to do", arms=[(condition, OTHER[arm])])
 
     def note(self, text: str, nodes: Iterable[str] = (), buffers: Iterable[str] = ()) -> None:
         """What was not understood; with nodes or buffers the verdict is open."""

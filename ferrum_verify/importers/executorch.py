@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.importers.bindings import Bindings
 from ferrum_verify.importers.drafting import Draft
-from ferrum_verify.importers.jumps import FALSE, TRUE, Jump, arms_of
+from ferrum_verify.importers.jumps import Jump, arms_of
 from ferrum_verify.importers.pte_buffers import Step, add_buffers
 from ferrum_verify.importers.pte_calls import Call, Method, methods_of
 from ferrum_verify.importers.unreadable import ForeignPlanError
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferrum_verify.importers.bindings import Guard
-
-_OTHER = {TRUE: FALSE, FALSE: TRUE}
 
 
 def imported(files: Sequence[tuple[str, bytes]]) -> dict[str, Any]:
@@ -34,6 +32,7 @@ def imported(files: Sequence[tuple[str, bytes]]) -> dict[str, Any]:
         method = Method(table)
         name = re.sub(r"[^A-Za-z0-9_]", "_", method.name)[:64]
         _add(draft, method, f"{name}.{at}/" if len(tables) > 1 else "")
+    draft.add_empty_arms()
     if not draft.nodes:
         raise ForeignPlanError("The program has no instruction.")
     return draft.document()
@@ -44,11 +43,11 @@ def _add(draft: Draft, method: Method, prefix: str) -> None:
     calls = [call for chain in method.chains for call in chain]
     jumps = _jumps(method, calls)
     arms = arms_of(len(calls), jumps)
-    bindings = Bindings()
+    bindings = Bindings[int]()
     steps: list[Step] = []
     for at, (call, within) in enumerate(zip(calls, arms.of, strict=True)):
         if call.moves is not None:
-            bindings.move(*call.moves, within, _OTHER)
+            bindings.move(*call.moves, within)
         elif call.label != "free" and (at not in jumps or jumps[at].condition is not None):
             steps += _steps(f"{prefix}i{at}", at, call, bindings.cases(call.touched, within))
     returned: set[int] = set()
@@ -74,7 +73,6 @@ def _add(draft: Draft, method: Method, prefix: str) -> None:
             arms=[(f"{prefix}{condition}", arm) for condition, arm in step.guard],
             after=[tests[condition] for condition, _ in step.guard if condition in tests],
         )
-    _add_empty_arms(draft, [each for each in jumps.values() if each.condition], prefix)
     _add_notes(draft, method, steps, [(min(at, jumps[at].to), at) for at in arms.unread])
 
 
@@ -109,15 +107,6 @@ def _jumps(method: Method, calls: list[Call]) -> dict[int, Jump]:
         if constant is not True:  # the jump is then never taken
             found[at] = Jump(to, None if constant is False else condition)
     return found
-
-
-def _add_empty_arms(draft: Draft, jumps: list[Jump], prefix: str) -> None:
-    """A node for each arm that has none, so that it is known that the other need not run."""
-    arms = {tuple(arm) for node in draft.nodes.values() for arm in node.get("arms", ())}
-    for condition in dict.fromkeys(f"{prefix}{jump.condition}" for jump in jumps):
-        for arm in (TRUE, FALSE):
-            if (condition, arm) not in arms and (condition, _OTHER[arm]) in arms:
-                draft.node(f"{condition}.{arm}", "nothing to do", arms=[(condition, arm)])
 
 
 def _add_notes(

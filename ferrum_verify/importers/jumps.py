@@ -9,17 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ferrum_verify.importers.drafting import FALSE, MOST_NESTED, TRUE
 from ferrum_verify.importers.unreadable import ForeignPlanError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ferrum_verify.importers.drafting import Arm
-
-MOST_NESTED = 32
-"""Conditionals inside of each other."""
-
-TRUE, FALSE = "true", "false"
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,10 +82,45 @@ def test_what_is_not_known_is_named(line: str, said: str) -> None:
     assert document["notes"] == [{"text": said, "nodes": ["i0"]}]
 
 
-def test_a_branch_is_named() -> None:
-    document = read("if x:", "    f(x, a)", "else:", "    g(x, b)", "h(a, b)", "return b")
-    named = [node for note in document["notes"] for node in note["nodes"]]
-    assert named[:2] == ["i0", "i1"]
+BRANCHES = ("if x:", "    f(x, a)", "    c = a", "else:", "    g(x, b)", "    c = b")
+
+
+def test_branches_are_arms_of_what_they_test() -> None:
+    third = 'd = R.memory.alloc_tensor(storage, 32, R.shape([4]), R.dtype("float32"), 0)'
+    head = _HEAD.replace("shape([32])", "shape([48])")
+    document = read(third, *BRANCHES, "h(c, d)", "return d", head=head)
+    found = [(each["id"], each["reads"], each.get("arms", [])) for each in document["nodes"]]
+    yes, no = [["x", "true"]], [["x", "false"]]
+    assert found == [
+        ("i0", ["x"], []),
+        ("i1", ["x"], yes),
+        ("i2", ["x"], no),
+        ("i3.0", ["b"], no),
+        ("i3.1", ["a"], yes),
+    ]
+    assert "notes" not in document
+    assert audit(document, execution="in-order").verdict == "verified"
+
+
+def test_what_each_arm_returns_is_read_at_the_end() -> None:
+    document = read(
+        "if x:", "    f(x, a)", "    c = a", "else:", "    g(x, b)", "    c = b", "return c"
+    )
+    assert [each["label"] for each in document["nodes"][-2:]] == ["return", "return"]
+
+
+def test_a_branch_without_another_has_an_empty_arm() -> None:
+    document = read("if x:", "    f(x, a)", "g(x, b)", "return b")
+    (empty,) = [each for each in document["nodes"] if each.get("arms") == [["x", "false"]]]
+    assert (empty["reads"], empty["writes"]) == ([], [])
+    assert "arms" not in document["nodes"][2]
+
+
+def test_a_loop_is_named() -> None:
+    document = read("for i in range(3):", "    f(x, a)", "return a")
+    assert document["notes"] == [
+        {"text": "A loop is read as if its body ran once.", "nodes": ["i0"]}
+    ]
 
 
 def test_dimensions_with_upper_bounds_are_judged_at_every_value() -> None:
