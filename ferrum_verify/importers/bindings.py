@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -18,7 +19,7 @@ MOST_CASES = 64
 
 Guard = tuple["Arm", ...]
 Case = TypeVar("Case")
-Name = TypeVar("Name", int, str)
+Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(slots=True)
