@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,9 @@ class Plan:
         self.nodes: list[dict[str, Any]] = value["nodes"]
         self.bounds: dict[str, Any] = value.get("shape", {})
         self.buffers = {row["id"]: row for row in reversed(self.rows)}
+        # Where buffers begin, at the shape that was asked about last.
+        self._shape: dict[str, int] | None = None
+        self._starts: dict[str, tuple[str, int]] = {}
 
     @cached_property
     def position(self) -> dict[str, int]:
@@ -82,24 +86,57 @@ class Plan:
 
     def place(self, name: str, shape: Mapping[str, int]) -> tuple[str, int, int]:
         """The storage of a buffer, and its first byte and end in the arena; LookupError without."""
-        row = self.buffers[name]
-        size, start = self.amount(row["bytes"], shape), 0
-        for _ in self.rows:
-            start += self.amount(row.get("offset"), shape)
-            if row.get("alias_of") is None:
-                return row["id"], start, start + size
-            row = self.buffers[row["alias_of"]]
-        raise LookupError(name)
+        if self._shape != shape:
+            self._shape, self._starts = dict(shape), {}
+        chain: list[str] = []
+        while name not in self._starts:
+            chain.append(name)
+            parent = self.buffers[name].get("alias_of")
+            if parent is None:
+                self._starts[name] = name, self.amount(self.buffers[name]["offset"], shape)
+                break
+            if len(chain) > len(self.buffers):
+                raise LookupError(name)
+            name = parent
+        for each in reversed(chain):
+            row = self.buffers[each]
+            if row.get("alias_of") is not None:
+                root, start = self._starts[row["alias_of"]]
+                self._starts[each] = root, start + self.amount(row.get("offset"), shape)
+        root, start = self._starts[chain[0] if chain else name]
+        size = self.amount(self.buffers[chain[0] if chain else name]["bytes"], shape)
+        return root, start, start + size
+
+    @cached_property
+    def names(self) -> dict[str, list[str]]:
+        """For each storage all of its names; those that lead to none are left out."""
+        roots: dict[str, str | None] = {}
+        names: dict[str, list[str]] = {}
+        for first in self.buffers:
+            chain: list[str] = []
+            name: str | None = first
+            while name is not None and name not in roots:
+                roots[name] = None
+                chain.append(name)
+                parent = self.buffers[name].get("alias_of") if name in self.buffers else None
+                name = parent
+            root = chain[-1] if name is None else roots[name]
+            for each in chain:
+                roots[each] = root
+                if root is not None:
+                    names.setdefault(root, []).append(each)
+        return names
 
     def touching(
         self, storage: str, start: int, end: int, shape: Mapping[str, int]
     ) -> dict[str, tuple[int, int]]:
         """The names of a storage that have all of the bytes, each with its place."""
         found = {}
-        for name in self.buffers:
-            root, first, last = self.place(name, shape)
-            if root == storage and first <= start and end <= last:
-                found[name] = first, last
+        for name in self.names[storage]:
+            with suppress(LookupError):
+                _, first, last = self.place(name, shape)
+                if first <= start and end <= last:
+                    found[name] = first, last
         return found
 
     def taken(self, node: Mapping[str, Any], arms: Mapping[str, str]) -> bool:
@@ -298,22 +335,32 @@ def check_shape(plan: Plan, wire: Mapping[str, Any]) -> bool:
     if not plan.admits(shape):
         return False
     if wire.get("overflow") is True:
-        return any(plan.place(row["id"], shape)[2] > MAXIMUM for row in plan.rows)
+        return any(end > MAXIMUM for end in _ends(plan, shape))
     return wire["bytes"] > wire["limit"] and (
         (wire["bytes"], wire["limit"], wire["limit_from"]) in set(_bounds(plan, shape))
     )
 
 
+def _ends(plan: Plan, shape: Mapping[str, int]) -> Iterator[int]:
+    """Where each buffer ends, of those that have a place."""
+    for row in plan.rows:
+        with suppress(LookupError):
+            yield plan.place(row["id"], shape)[2]
+
+
 def _bounds(plan: Plan, shape: Mapping[str, int]) -> Iterator[tuple[int, int, str]]:
+    """For each buffer its end, what it is held to, and where that stands."""
     places = {row["id"]: index for index, row in reversed(list(enumerate(plan.rows)))}
     for row in plan.rows:
-        end = plan.amount(row.get("offset"), shape) + plan.amount(row["bytes"], shape)
-        if row.get("alias_of") in places:
-            parent = places[row["alias_of"]]
-            yield end, plan.amount(plan.rows[parent]["bytes"], shape), f"/buffers/{parent}/bytes"
-        elif row.get("arena") in plan.arenas:
-            name = row["arena"].replace("~", "~0").replace("/", "~1")
-            yield end, int(plan.arenas[row["arena"]]["bytes"]), f"/arenas/{name}/bytes"
+        # Another one's unknown dimension takes nothing from this one.
+        with suppress(LookupError):
+            end = plan.amount(row.get("offset"), shape) + plan.amount(row["bytes"], shape)
+            if row.get("alias_of") in places:
+                place = places[row["alias_of"]]
+                yield end, plan.amount(plan.rows[place]["bytes"], shape), f"/buffers/{place}/bytes"
+            elif row.get("arena") in plan.arenas:
+                name = row["arena"].replace("~", "~0").replace("/", "~1")
+                yield end, int(plan.arenas[row["arena"]]["bytes"]), f"/arenas/{name}/bytes"
 
 
 def check_of_buffers(

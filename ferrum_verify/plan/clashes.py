@@ -13,7 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.plan.affine import Box, Point, minus, smallest_point
-from ferrum_verify.plan.arms import Arms, are_together
+from ferrum_verify.plan.arms import Arms, are_together, joined
 from ferrum_verify.plan.storages import START
 
 if TYPE_CHECKING:
@@ -31,16 +31,33 @@ class TooManyTriesError(Exception):
 
 
 class Clash(NamedTuple):
-    """Uses of two storages that meet in the bytes from ``start`` to ``end``, at one shape.
+    """Uses of two storages that meet in bytes that they have in common, at one shape.
 
-    ``then`` begins while ``first`` has not ended, and ``first`` lives by then: ``written`` is where
-    it was brought about, or ``first`` itself where both run at once.
+    ``then`` begins while ``first`` has not ended, and both live by then: ``written`` is where what
+    ``first`` uses was brought about, and ``also`` are the uses that the other one's life rests on.
+    All run with ``arms``.
     """
 
     written: Use
     first: Use
     then: Use
+    also: tuple[Use, ...]
+    arms: Arms
     point: Point
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """All uses that tell of the clash."""
+        return self.written, self.first, self.then, *self.also
+
+
+class _Birth(NamedTuple):
+    """Where a life begins: a write, and who reads what is there from the start."""
+
+    use: Use
+    arms: Arms
+    extents: tuple[Extent, ...]
+    reader: tuple[Use, ...] = ()
 
 
 class _Group(NamedTuple):
@@ -50,6 +67,7 @@ class _Group(NamedTuple):
     uses: list[Use]
     phases: list[int]
     written: Use | None
+    from_start: Use | None
 
 
 class Clashes:
@@ -71,10 +89,9 @@ class Clashes:
         for held, met in ((one, other), (other, one)):
             for first, then in product(held.extents, met.extents):
                 self._count()
-                point = self.shared(first, then)
-                if point is None:
+                if self.shared(first, then) is None:
                     continue
-                found = self._of_extents(held, first, then, point)
+                found = self._of_extents(held, met, (first, then))
                 if found is not None:
                     return found
         return None
@@ -85,60 +102,76 @@ class Clashes:
             return None
         if not self.box.names:
             return ()
+        each_once = dict.fromkeys(extents)
         return smallest_point(
-            [minus(one.end, other.start, 1) for one in extents for other in extents], self.box
+            [minus(one.end, other.start, 1) for one in each_once for other in each_once], self.box
         )
 
-    def _of_extents(self, held: Region, first: Extent, then: Extent, point: Point) -> Clash | None:
-        for left, right in product(self._grouped(first), self._grouped(then)):
+    def _of_extents(
+        self, held: Region, met: Region, extents: tuple[Extent, Extent]
+    ) -> Clash | None:
+        for left, right in product(*map(self._grouped, extents)):
             self._count()
             if not (left.uses and right.uses and are_together(left.arms, right.arms)):
                 continue
-            pair = self.runs.side_by_side(left.uses, right.uses)
-            if pair is not None:
-                return Clash(pair[0], *pair, point)
-            for writers, written in self._written(held, first, left, right):
-                place = bisect_left(right.phases, written.phase)
-                if place == len(right.uses) or right.phases[place] > left.phases[-1]:
-                    continue
-                at = point if writers is first else self.shared(writers, first, then)
-                if at is not None and written.node == START:
-                    at = self._is_read(held, (writers, first, then), (left.arms, right.arms))
-                if at is not None:
-                    return Clash(written, left.uses[-1], right.uses[place], at)
+            arms = joined(left.arms, right.arms)
+            for one in self._births(held, extents, arms):
+                both = joined(arms, one.arms)
+                for other in self._births(met, extents[::-1], both):
+                    uses = self._meeting(left, right, one.use, other.use)
+                    if uses is None:
+                        continue
+                    point = self.shared(*extents, *one.extents, *other.extents)
+                    if point is not None:
+                        also = (*one.reader, other.use, *other.reader)
+                        return Clash(one.use, *uses, also, joined(both, other.arms), point)
         return None
 
-    def _is_read(
-        self, held: Region, extents: tuple[Extent, ...], arms: tuple[Arms, ...]
-    ) -> Point | None:
-        """A shape at which somebody reads what the extents have in common; None if nobody does.
+    def _meeting(self, left: _Group, right: _Group, one: Use, other: Use) -> tuple[Use, Use] | None:
+        """Uses of both, each since its birth, of which the second begins before the first ends."""
+        lefts = left.uses[bisect_left(left.phases, one.phase) :]
+        place = bisect_left(right.phases, other.phase)
+        rights = right.uses[place:]
+        if not lefts or not rights:
+            return None
+        # What has to be over before the other is brought about meets nothing of it.
+        loose = lefts
+        if self.runs.execution != "in-order":
+            loose = [use for use in lefts if not self.runs.is_over(use.node, other.node)]
+        pair = self.runs.side_by_side(loose, rights)
+        if pair is not None:
+            return pair
+        place = max(place, bisect_left(right.phases, one.phase))
+        if place < len(right.uses) and right.phases[place] <= lefts[-1].phase:
+            return lefts[-1], right.uses[place]
+        return None
+
+    def _births(
+        self, region: Region, extents: tuple[Extent, Extent], arms: Arms
+    ) -> Iterator[_Birth]:
+        """The first writes of the bytes that two extents have in common, with these arms.
 
         What is there from the start, and is read in no run, does not live from there.
         """
-        for each in held.extents:
+        for each in region.extents:
             for group in self._grouped(each):
                 self._count()
-                if (
-                    any(not use.write for use in group.uses)
-                    and all(are_together(group.arms, other) for other in arms)
-                    and (point := self.shared(each, *extents)) is not None
-                ):
-                    return point
-        return None
+                if not are_together(group.arms, arms) or self.shared(each, *extents) is None:
+                    continue
+                if group.written is not None:
+                    yield _Birth(group.written, group.arms, (each,))
+                if group.from_start is not None:
+                    yield from self._read_from_start(region, each, group.from_start, arms)
 
-    def _written(
-        self, held: Region, first: Extent, left: _Group, right: _Group
-    ) -> Iterator[tuple[Extent, Use]]:
-        """The first writes that ``first`` may live from, of its own names first."""
-        for writers in (first, *(each for each in held.extents if each is not first)):
-            for group in self._grouped(writers):
+    def _read_from_start(
+        self, region: Region, held: Extent, use: Use, arms: Arms
+    ) -> Iterator[_Birth]:
+        for each in region.extents:
+            for group in self._grouped(each):
                 self._count()
-                if (
-                    group.written is not None
-                    and are_together(group.arms, left.arms)
-                    and are_together(group.arms, right.arms)
-                ):
-                    yield writers, group.written
+                reader = next((use for use in group.uses if not use.write), None)
+                if reader is not None and are_together(group.arms, arms):
+                    yield _Birth(use, group.arms, (held, each), (reader,))
 
     def _grouped(self, extent: Extent) -> list[_Group]:
         known = self._groups.get(id(extent))
@@ -152,7 +185,8 @@ class Clashes:
                     arms,
                     [use for use in uses if use.node != START],
                     [use.phase for use in uses if use.node != START],
-                    next((use for use in uses if use.write), None),
+                    next((use for use in uses if use.write and use.node != START), None),
+                    next((use for use in uses if use.node == START), None),
                 )
                 for arms, uses in by_arms.items()
             ]

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.clashes import Clashes
     from ferrum_verify.plan.storages import Extent, Region, Storages, Use
     from ferrum_verify.prove.buffer_bytes import Bounds, Choices
-    from ferrum_verify.prove.buffer_lives import Placed
     from ferrum_verify.prove.obligation import Claims, Formula, Outcome
     from ferrum_verify.prove.windows import PlanGraph, Window
 
@@ -120,8 +119,10 @@ class _Pairs:
                 outcome = yield self._obligation(held, met, "apart", apart, lemma=True)
                 if isinstance(outcome, Proved):
                     continue
-            readers = yield from self._readers(held, met, (writers, one, other))
-            told = self._alive(writers, one, other, readers)
+            extents = (writers, one, other)
+            readers = yield from self._readers(held, met, extents)
+            births = yield from self._births(met, held, extents)
+            told = self._alive(extents, readers, births)
             outcome = yield self._obligation(held, met, "lives", told, lemma=True)
             if isinstance(outcome, Refuted):
                 return told, outcome
@@ -144,6 +145,27 @@ class _Pairs:
                         continue
                 found += readers
         return found
+
+    def _births(
+        self, met: Region, held: Region, extents: tuple[Extent, Extent, Extent]
+    ) -> Generator[Obligation, Outcome, tuple[list[Use], list[Use]]]:
+        """Who writes the bytes that the extents have in common by names of the last one's storage.
+
+        Returned with those that read what is there from the start.
+        """
+        writes: list[Use] = []
+        readers: list[Use] = []
+        for each in met.extents:
+            if not any(use.write for use in each.uses):
+                continue
+            if each not in extents:
+                apart = self._apart(each, *extents)
+                outcome = yield self._obligation(held, met, "apart", apart, lemma=True)
+                if isinstance(outcome, Proved):
+                    continue
+            writes += [use for use in each.uses if use.write and use.node != START]
+            readers += yield from self._readers(met, held, (each, extents[2], extents[1]))
+        return writes, readers
 
     def _apart(self, *extents: Extent) -> Formula:
         if max(each.lowest for each in extents) >= min(each.highest for each in extents):
@@ -178,17 +200,22 @@ class _Pairs:
         )
 
     def _alive(
-        self, writers: Extent, one: Extent, other: Extent, readers: Sequence[Use]
+        self,
+        extents: tuple[Extent, Extent, Extent],
+        readers: Sequence[Use],
+        births: tuple[Sequence[Use], Sequence[Use]],
     ) -> Formula:
-        """That no use of the other takes place while the bytes of the one live."""
+        """That no use of the last extent takes place while the bytes of the others live."""
+        writers, one, other = extents
         life = [use for use in one.uses if use.node != START]
         uses = [use for use in other.uses if use.node != START]
         writes = [use for use in writers.uses if use.write and use.node != START]
         if not life or not uses:
             return formula(always)
-        window, places = self._window([*life, *uses, *writes])
+        told = [*life, *uses, *writes, *births[0]]
+        window, places = self._window(told)
         conditions = {
-            condition for use in (*life, *uses, *writes, *readers) for condition, _ in use.arms
+            condition for use in (*told, *readers, *births[1]) for condition, _ in use.arms
         }
         choices: Choices = tuple(
             (condition, tuple(arms))
@@ -196,16 +223,20 @@ class _Pairs:
             if condition in conditions
         )
 
-        def placed(each: Sequence[Use]) -> tuple[Placed, ...]:
-            return tuple((places[use.node], use.write, use.arms) for use in each)
+        def lived(uses: Sequence[Use], writes: Sequence[Use], readers: Sequence[Use]) -> Life:
+            return Life(
+                tuple((places[use.node], use.write, use.arms) for use in uses),
+                tuple((places[use.node], use.write, use.arms) for use in writes),
+                tuple(dict.fromkeys(use.arms for use in readers)),
+            )
 
         return formula(
             never_used_while_alive,
             window,
             self.execution == "fenced",
             choices,
-            Life(placed(life), placed(writes), tuple(dict.fromkeys(use.arms for use in readers))),
-            placed(uses),
+            lived(life, writes, readers),
+            lived(uses, *births),
         )
 
     def _window(self, uses: Sequence[Use]) -> tuple[Window, dict[int, int]]:

@@ -16,8 +16,6 @@ from ferrum_verify.prove.obligation import Statement
 from ferrum_verify.prove.windows import LOGIC, fences_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ferrum_verify.plan.arms import Arms
     from ferrum_verify.prove.windows import Window
 
@@ -95,18 +93,42 @@ class Life(NamedTuple):
 
 
 def never_used_while_alive(
-    window: Window, fenced: bool, choices: Choices, life: Life, uses: tuple[Placed, ...]
+    window: Window, fenced: bool, choices: Choices, life: Life, other: Life
 ) -> Statement:
-    """None of the uses takes place while the bytes of the life are alive, or used themselves."""
+    """No use of the other takes place while the bytes of the life are alive.
+
+    A read of bytes that are not there by then is none: whoever reads them is told of that.
+    """
     run = _Run(window, fenced=fenced, choices=choices)
+    needed = [z3.And([*run.takes(use), run.goes_on(use)]) for use in life.uses]
+    lives = z3.And(_there(run, life, 2 * len(window) + 2), z3.Or(needed))
+    return run.statement(z3.And(_in_use(run, other), z3.Or(_in_use(run, life), lives)))
 
-    def some(each: Iterable[list[z3.BoolRef]]) -> z3.BoolRef:
-        return z3.Or([z3.And(all_of) for all_of in each])
 
-    used = some([*run.takes(use), run.has_begun(use), run.goes_on(use)] for use in uses)
-    in_use = some([*run.takes(use), run.has_begun(use), run.goes_on(use)] for use in life.uses)
-    from_start = some([run.taken[each] for each in arms] for arms in life.read_in)
-    written = some([*run.takes(use), run.has_begun(use)] for use in life.writes)
-    there = z3.Or(from_start, written)
-    needed = some([*run.takes(use), run.goes_on(use)] for use in life.uses)
-    return run.statement(z3.And(used, z3.Or(in_use, z3.And(there, needed))))
+def _there(run: _Run, life: Life, phase: int) -> z3.BoolRef:
+    """Whether bytes are there by now: from the start, or by a write that is listed before."""
+    from_start = [z3.And([run.taken[each] for each in arms]) for arms in life.read_in]
+    written = [
+        z3.And([*run.takes(use), run.has_begun(use)]) for use in life.writes if _phase(use) < phase
+    ]
+    return z3.Or([*from_start, *written])
+
+
+def _in_use(run: _Run, life: Life) -> z3.BoolRef:
+    """Whether some use of bytes goes on that are there."""
+    there: dict[int, z3.BoolRef] = {}
+    used = []
+    for use in life.uses:
+        goes_on = [*run.takes(use), run.has_begun(use), run.goes_on(use)]
+        if not use[1]:
+            # Reads between the same two writes find the same there.
+            before = sum(_phase(each) < _phase(use) for each in life.writes)
+            if before not in there:
+                there[before] = _there(run, life, _phase(use))
+            goes_on.append(there[before])
+        used.append(z3.And(goes_on))
+    return z3.Or(used)
+
+
+def _phase(use: Placed) -> int:
+    return 2 * use[0] + use[1]

@@ -20,10 +20,11 @@ from ferrum_verify.plan.arms import implies, joined, run_with
 from ferrum_verify.prove.schedules import needed, nodes_of, one_by_one, side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.plan.affine import Point
+    from ferrum_verify.plan.arms import Arms
     from ferrum_verify.plan.clashes import Clash
     from ferrum_verify.plan.reads import Conflict
     from ferrum_verify.plan.storages import Extent, Storages, Use
@@ -35,9 +36,12 @@ def living_together(
     storages: Storages, graph: PlanGraph, execution: Execution, clash: Clash
 ) -> ScheduleCounterexample | None:
     """A run in which both storages of a clash live; None without one."""
-    uses = (clash.written, clash.first, clash.then)
     apart = clash.first.node != clash.then.node and clash.first.phase < clash.then.phase
-    times = _times(storages, graph, execution, uses, (clash.first, clash.then) if apart else None)
+    # Who reads later what was there from the start need not be shown.
+    inside = [clash.written, clash.first, clash.then]
+    inside += [use for use in clash.also if use.write]
+    together = (clash.first, clash.then) if apart else None
+    times = _times(storages, graph, execution, inside, (together, clash.then, clash.arms))
     if times is None:
         return None
     end = len(storages.nodes)
@@ -48,7 +52,7 @@ def living_together(
         left=_side(storages, clash.first, clash.written),
         right=_side(storages, clash.then, clash.then),
         at=now,
-        taken=_taken(storages, uses, clash.point),
+        taken=_taken(storages, clash.uses, clash.arms, clash.point),
     )
 
 
@@ -63,13 +67,14 @@ def meeting(
 ) -> AccessCounterexample | None:
     """A run in which two uses of one storage meet; None without one."""
     first, then = conflict.first, conflict.then
-    times = _times(storages, graph, execution, (first, then), (first, then))
+    arms = joined(first.arms, then.arms)
+    times = _times(storages, graph, execution, (first, then), ((first, then), then, arms))
     if times is None:
         return None
     writer, other = (first, then) if first.write else (then, first)
     place = storages.placed[first.name]
     assert place is not None
-    taken = _taken(storages, (first, then), conflict.point)
+    taken = _taken(storages, (first, then), arms, conflict.point)
     return AccessCounterexample(
         nodes=nodes_of(graph, times),
         resource=storages.plan.buffers[place[0]].id,
@@ -98,13 +103,18 @@ def _times(
     storages: Storages,
     graph: PlanGraph,
     execution: Execution,
-    uses: tuple[Use, ...],
-    together: tuple[Use, Use] | None,
+    uses: Sequence[Use],
+    shown: tuple[tuple[Use, Use] | None, Use, Arms],
 ) -> Times | None:
-    """When the nodes run that the uses need, and those beside them that the arms take."""
+    """When the nodes run that the uses need, and those beside them that the arms take.
+
+    ``shown`` are two uses that are to meet, where they have not the order of the list, which one
+    of them begins last, and the arms.
+    """
+    together, last, arms = shown
     end = len(storages.nodes)
     inside = [use.node for use in uses if 0 <= use.node < end]
-    if any(use.node == end for use in uses[-1:]):
+    if last.node == end:
         inside = list(range(end))
     if not inside:
         return {}
@@ -115,16 +125,16 @@ def _times(
         times = side_by_side(graph, first.node, then.node, execution, listed)
     if times is None:
         return None
-    run = tuple(sorted(run_with(joined(*(use.arms for use in uses)), storages.choices).items()))
+    run = tuple(sorted(run_with(arms, storages.choices).items()))
     return {
         position: time
         for position, time in times.items()
-        if (arms := storages.arms[position]) is not None and implies(run, arms)
+        if (own := storages.arms[position]) is not None and implies(run, own)
     }
 
 
-def _taken(storages: Storages, uses: tuple[Use, ...], point: Point) -> Taken:
-    run = run_with(joined(*(use.arms for use in uses)), storages.choices)
+def _taken(storages: Storages, uses: Sequence[Use], arms: Arms, point: Point) -> Taken:
+    run = run_with(arms, storages.choices)
     extents = [_extent(storages, use) for use in uses]
     return Taken(
         NamedShape(tuple(zip(storages.box.names, point, strict=True))),

@@ -94,7 +94,7 @@ def _clash(storages: Storages, clash: Clash) -> Finding:
     where = f"bytes {start:,} to {end - 1:,} of `{roots[0].arena}`{at_shape(storages, clash.point)}"
     return SHARED_WHILE_LIVE.finding(
         f"{named(storages.of(first))} and {named(storages.of(then))} both hold {where}: "
-        f"{_while(storages, clash)}{in_arms(clash.written, first, then)}",
+        f"{_while(storages, clash)}{_where(clash.arms)}",
         pointer("/buffers", storage_of(storages, then)),
         about=tuple(sorted(root.id for root in roots)),
     )
@@ -228,7 +228,7 @@ def node_named(storages: Storages, use: Use) -> str:
 
 def shared_bytes(storages: Storages, clash: Clash) -> tuple[int, int]:
     """The bytes of the arena that the uses of a clash have in common, at its shape."""
-    extents = [storages.extents[use.name] for use in (clash.written, clash.first, clash.then)]
+    extents = [storages.extents[use.name] for use in clash.uses]
     return (
         max(at(each.start, clash.point) for each in extents if each is not None),
         min(at(each.end, clash.point) for each in extents if each is not None),
