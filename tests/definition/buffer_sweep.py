@@ -72,7 +72,7 @@ def outcome(case: Case) -> Outcome:
     proved = audit(deepcopy(case.document), execution=case.model)
     if not fast.verdict == proved.verdict == due:
         return Outcome(case.model, f"{due}, and fast {fast.verdict}, proved {proved.verdict}")
-    told = {KINDS[each.rule] for each in proved.findings if each.severity == "error"}
+    told = {KINDS.get(each.rule, each.rule) for each in proved.findings if each.severity == "error"}
     defined = {kind for kind, _ in case.wrong} - {"lost"}
     if not told <= defined or bool(told) != bool(defined):
         return Outcome(case.model, f"{due}, and told is {sorted(told)} of {sorted(defined)}")
