@@ -26,6 +26,7 @@ def sample(name: str) -> Any:
     workspaces, of the plan and of a sequence, so that they cannot. ``bundle-8.1`` is ``bundle`` in
     that schema, with room for checkpoints and weights that are packed on loading;
     ``catalog-8.1`` is its catalog. ``schedule`` runs the fragment on two streams.
+    ``buffer-plan`` is another planner's.
     """
     match name:
         case "memory-plan":

@@ -143,7 +143,10 @@ class Clashes:
             return pair
         place = max(place, bisect_left(right.phases, one.phase))
         if place < len(right.uses) and right.phases[place] <= lefts[-1].phase:
-            return lefts[-1], right.uses[place]
+            then = right.uses[place]
+            # Who reads what is overwritten tells more than who is the last to write it.
+            later = (use for use in lefts if not use.write and use.phase >= then.phase)
+            return next(later, lefts[-1]), then
         return None
 
     def _births(

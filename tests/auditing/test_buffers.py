@@ -62,7 +62,7 @@ def test_a_schedule_takes_the_place_of_the_execution_model() -> None:
 def test_the_host_reads_what_it_waited_for() -> None:
     reading = {"access": "z", "mode": "read", "name": "out"}
     report = audit(PLAN, schedule=schedule(*WAITING, reading))
-    assert told(report) == {"buffer.race", "buffer.shared-while-live"}
+    assert told(report) == {"buffer.race"}
     waiting = {"synchronize": {"stream": "two"}}
     assert audit(PLAN, schedule=schedule(*WAITING, waiting, reading)).verdict == "verified"
 

@@ -42,6 +42,8 @@ WITHOUT_EXAMPLE: dict[str, str] = {
     "integrity.proof-undecided": "tests/auditing/test_proofs.py",
     "integrity.proof-vacuous": "tests/auditing/test_proofs.py",
     "integrity.proof-disagreement": "tests/auditing/test_proofs.py",
+    "buffer.undecided": "tests/rules/test_buffers.py",
+    "buffer.one-step": "tests/auditing/test_buffers.py",
     "integrity.settings-changed": "tests/integrations/test_review.py",
     "integrity.baseline-changed": "tests/integrations/test_review.py",
     "integrity.gate-unreadable": "tests/integrations/test_review.py",
@@ -61,7 +63,11 @@ def test_example_breaks_its_rule_alone(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["problem", "fragment", "bundle", "bundle-8.1", "program", "catalog", "policy"]
+    "name",
+    [
+        *("problem", "fragment", "bundle", "bundle-8.1", "program", "catalog", "policy"),
+        "buffer-plan",
+    ],
 )
 def test_samples_are_sound(name: str) -> None:
     report = audit(sample(name), prove=False)
