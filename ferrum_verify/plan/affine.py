@@ -47,11 +47,15 @@ class UndecidedShapeError(Exception):
 
 def plus(left: Amount, right: Amount) -> Amount:
     """The sum of two amounts."""
+    if len(left) == 1:
+        return (left[0] + right[0],)
     return tuple(one + other for one, other in zip(left, right, strict=True))
 
 
 def minus(left: Amount, right: Amount, less: int = 0) -> Amount:
     """The difference of two amounts, less a number."""
+    if len(left) == 1:
+        return (left[0] - right[0] - less,)
     fixed, *rates = (one - other for one, other in zip(left, right, strict=True))
     return (fixed - less, *rates)
 
@@ -109,6 +113,8 @@ def _narrowed(amounts: list[Amount], least: Point, most: Point) -> tuple[Point, 
 
 def _extreme(amount: Amount, growing: Point, shrinking: Point) -> int:
     value = amount[0]
+    if len(amount) == 1:
+        return value
     for rate, more, less in zip(amount[1:], growing, shrinking, strict=True):
         value += rate * (more if rate > 0 else less)
     return value

@@ -209,6 +209,8 @@ class Reads:
 
 def _in_order(region: Region) -> list[_Known]:
     """The uses of a region in program order, each with its extent."""
+    if len(region.extents) == 1:
+        return [_Known(use, region.extents[0]) for use in region.extents[0].uses]
     return sorted(
         (_Known(use, extent) for extent in region.extents for use in extent.uses),
         key=lambda each: each.use.phase,

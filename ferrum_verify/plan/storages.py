@@ -74,6 +74,8 @@ class Region:
     @cached_property
     def uses(self) -> list[Use]:
         """The uses of all extents in program order."""
+        if len(self.extents) == 1:
+            return self.extents[0].uses
         return sorted((use for each in self.extents for use in each.uses), key=_BY_PHASE)
 
     @cached_property

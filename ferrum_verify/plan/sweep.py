@@ -50,7 +50,7 @@ def neighbours(regions: Iterable[Region]) -> Questions:
         # What nobody writes, or only is there from the start, lives nowhere.
         if (
             region.lowest < region.highest
-            and region.positions[-1] != START
+            and region.uses[-1].node != START
             and any(use.write for use in region.uses)
         ):
             arenas.setdefault(region.arena, []).append(region)

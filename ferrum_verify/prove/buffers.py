@@ -154,7 +154,7 @@ class BufferClaims:
                 for name, each in zip(names, both, strict=True)
             ]
             return OverlapCounterexample(
-                self.shape(values), *sides, max(side.start for side in sides)
+                self.shape(values), sides[0], sides[1], max(each.start for each in sides)
             )
 
         user = self.storages.nodes[node].id

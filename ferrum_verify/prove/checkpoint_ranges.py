@@ -175,7 +175,7 @@ def _apart(left: Copied, right: Copied, at: str, first: int, last: int) -> Oblig
 
     def message(found: Counterexample | None) -> str:
         where = ""
-        if isinstance(found, OverlapCounterexample):
+        if isinstance(found, OverlapCounterexample) and isinstance(found.shape, Shape):
             tokens = found.shape.tokens
             counted = "the first token" if tokens == 1 else f"{tokens:,} tokens"
             where = f" at byte {found.byte:,} from {counted} on"

@@ -210,7 +210,7 @@ def _check_nodes(storages: Storages) -> Iterator[Finding]:
             f"{places[1]}{at_shape(storages, point)}, which overlap and are not the same",
             storages.node_place(node),
             counterexample=OverlapCounterexample(
-                shape_at(storages, point), *sides, max(side.start for side in sides)
+                shape_at(storages, point), sides[0], sides[1], max(each.start for each in sides)
             ),
             about=(storages.nodes[node].id, sides[0].resource, sides[1].resource),
         )

@@ -49,6 +49,7 @@ def test_growth_at_its_worst_shape() -> None:
     (grown,) = (f for f in report.findings if f.rule == "contract.plan-memory-growth")
     shown = grown.counterexample
     assert isinstance(shown, ShapeCounterexample)
+    assert isinstance(shown.shape, Shape)
     before, after = (
         {
             t: -(-(fixed + 64 * s + each * t) // 64) * 64

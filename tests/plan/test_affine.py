@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from ferrum_verify.plan.affine import Box, UndecidedShapeError, at, minus, smallest_point
+from ferrum_verify.plan.affine import Amount, Box, UndecidedShapeError, at, minus, smallest_point
 
 
 def test_points_are_found_exactly_where_there_are_any() -> None:
@@ -45,7 +45,7 @@ def test_the_smallest_shape_of_one_dimension_is_found_in_a_wide_range() -> None:
 def test_what_takes_too_many_cases_is_left_open() -> None:
     box = Box(("x", "y"), (1, 1), (2**40, 2**40))
     # 3 x = 5 y + 1 with both near each other's multiples: no bound tells, only halving.
-    amounts = [(-1, 6, -10), (1, -6, 10)]
+    amounts: list[Amount] = [(-1, 6, -10), (1, -6, 10)]
     with pytest.raises(UndecidedShapeError):
         smallest_point(amounts, box)
 

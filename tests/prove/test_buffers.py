@@ -30,7 +30,10 @@ def proof_of(document: Json, execution: Any = "in-order") -> Proof:
 
 def refuted(document: Json, execution: Any = "in-order") -> list[tuple[str, Json | None]]:
     return [
-        (each.obligation.rule.id, each.counterexample and each.counterexample.to_wire())
+        (
+            each.obligation.rule.id,
+            None if each.counterexample is None else each.counterexample.to_wire(),
+        )
         for each in proof_of(document, execution).of(Refuted)
     ]
 
