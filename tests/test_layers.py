@@ -13,7 +13,7 @@ TOP = Path(__file__).parents[1]
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("documents", "counterexamples", "beside", "limits", "version"),
     ("findings", "plan"),
-    ("reading", "derive"),
+    ("reading", "derive", "importers"),
     ("rules",),
     ("prove", "report"),
     ("auditing", "contracts"),

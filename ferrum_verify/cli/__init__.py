@@ -13,6 +13,7 @@ import os
 import re
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -38,6 +39,7 @@ _COMMANDS = {
     "derive": ("derivations", "Print the memory plan of a problem."),
     "example": ("example", "Print a plan of a model family, to try the others on."),
     "explain": ("catalogue", "Explain a rule, with an example."),
+    "import": ("importing", "Write the plan of another planner as a buffer plan."),
     "prove": ("prove", "Run the universal theorems."),
     "review": ("review", "Review what a branch changes."),
     "rules": ("catalogue", "List what is checked."),
@@ -45,7 +47,10 @@ _COMMANDS = {
     "schema": ("schemas", "Print the JSON Schema of a document."),
     "slots": ("slots", "Show how few bytes the Step slots could take."),
 }
-"""Every command with the file that it stands in, under its own name, and its line of help."""
+"""Every command with the file that it stands in, under its own name, and its line of help.
+
+A name that Python keeps for itself is that of the file there.
+"""
 
 
 class _Commands(click.Group):
@@ -58,7 +63,8 @@ class _Commands(click.Group):
         if name is None or listed is None:
             return name, listed, rest
         module, _ = _COMMANDS[name]
-        return name, getattr(import_module(f"ferrum_verify.cli.{module}"), name), rest
+        called = module if iskeyword(name) else name
+        return name, getattr(import_module(f"ferrum_verify.cli.{module}"), called), rest
 
 
 @click.group(

@@ -134,13 +134,11 @@ class Clashes:
         rights = right.uses[place:]
         if not lefts or not rights:
             return None
-        # What has to be over before the other is brought about meets nothing of it.
-        loose = lefts
         if self.runs.execution != "in-order":
-            loose = [use for use in lefts if not self.runs.is_over(use.node, other.node)]
-        pair = self.runs.side_by_side(loose, rights)
-        if pair is not None:
-            return pair
+            # What a reader meets, the write that it reads meets too, or lies between the two.
+            pair = self.runs.side_by_side(lefts, [use for use in rights if use.write])
+            if pair is not None:
+                return pair
         place = max(place, bisect_left(right.phases, one.phase))
         if place < len(right.uses) and right.phases[place] <= lefts[-1].phase:
             then = right.uses[place]

@@ -100,6 +100,22 @@ def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
         yield LoadedDocument(source=source, findings=(finding,), path=place)
 
 
+def read_bytes(path: str | os.PathLike[str], most: int, *, whole: bool = True) -> bytes:
+    """The bytes of a file, decompressed where it is an archive; unless ``whole``, the first ones.
+
+    Raises ``DocumentError`` where it cannot be read, or as a whole has more than ``most``.
+    """
+    name = os.fsdecode(path)
+    try:
+        with _open(name) as stream:
+            data = stream.read(most + 1)
+    except (OSError, EOFError, zlib.error, UnicodeEncodeError) as error:
+        raise DocumentError(_reason(error, printable(name))) from None
+    if whole and len(data) > most:
+        raise DocumentError(f"The file has more than {most:,} bytes ({most >> 20} MiB).")
+    return data[:most]
+
+
 def from_memory(value: Any, source: str = "<document>") -> LoadedDocument:
     """A value that a Python caller has at hand, held to the same rules as JSON text."""
     started = time.perf_counter()

@@ -60,6 +60,12 @@ def test_a_barrier_keeps_apart_what_no_dependency_does() -> None:
     assert rules(plan(buffers, nodes), "concurrent") == [CLASH]
 
 
+def test_each_write_is_held_to_the_readers_of_what_lay_there() -> None:
+    buffers = [buffer("x", 0, live_in=True), buffer("y", 0)]
+    nodes = [node("i0", "x"), node("i1", "", "y", "i0"), node("i2", "", "y")]
+    assert rules(plan(buffers, nodes), "concurrent") == [CLASH, "buffer.race"]
+
+
 def test_arms_of_one_condition_may_write_the_same_bytes() -> None:
     buffers = [buffer("x", 8, live_in=True), buffer("y", 0), buffer("z", 0)]
     nodes = [

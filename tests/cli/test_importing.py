@@ -1,0 +1,89 @@
+"""``import``: files in, a buffer plan out, and a sentence where there is none."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferrum_verify import audit
+from ferrum_verify.cli import importing, run
+from tests.importers.foreign import EXAMPLES, FILES, FIXTURES, plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = {"tvm_relax": "tvm-relax"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_plan_is_written(name: str, tmp_path: Path) -> None:
+    module, files = FILES[name]
+    out = tmp_path / "plan.json"
+    assert run(["import", NAMES.get(module, module), *map(str, files), "-o", str(out)]) == 0
+    assert json.loads(out.read_text()) == plan(name)
+    wrong = name in ("executorch-21490", "tvm-20190-026")
+    assert audit(out, execution="in-order").verdict == ("violated" if wrong else "verified")
+
+
+def test_a_dump_folder_of_one_module_is_read(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["import", "xla", str(EXAMPLES / "xla")]) == 0
+    assert json.loads(capfd.readouterr().out) == plan("xla-cpu")
+
+
+def test_a_folder_of_two_modules_is_not(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for path in (EXAMPLES / "xla").iterdir():
+        for module in ("one.", "two."):
+            shutil.copy(path, tmp_path / f"{module}{path.name.removeprefix('xla-cpu.')}")
+    assert run(["import", "xla", str(tmp_path)]) == 2
+    assert "one.after_optimizations, two.after_optimizations" in capfd.readouterr().err
+    named = sorted(map(str, tmp_path.glob("two.*")))
+    other = tmp_path / "two.before_optimizations.txt"
+    other.write_text("HloModule two\n")
+    assert run(["import", "xla", *named, str(other)]) == 0
+    assert json.loads(capfd.readouterr().out) == plan("xla-cpu")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["executorch", "missing.pte"], "There is no file missing.pte."),
+        (["executorch", str(FIXTURES)], "is a directory"),
+        (["executorch", str(FIXTURES / "tvm-20190-027.txt")], "no ExecuTorch program"),
+        (["tvm-relax", str(EXAMPLES / "executorch-21490.pte")], "is no text"),
+        (["tvm-relax", "a\0b"], "null byte"),
+        (["xla", str(FIXTURES)], "has no *after_optimizations.txt"),
+        (["xla", str(FIXTURES / "tvm-20190-027.txt")], "No text begins with HloModule"),
+        (["executorch", *[str(EXAMPLES / "executorch-21490.pte")] * 2], "is one file"),
+        (["onnx", "model.onnx"], "'onnx' is not one of"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence(
+    arguments: list[str], said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["import", *arguments]) == 2
+    out, err = capfd.readouterr()
+    assert said in err
+    assert out == ""
+    assert "Traceback" not in err
+    assert "internal error" not in err
+
+
+def test_a_file_that_is_too_long_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(importing, "MAXIMUM_FOREIGN_BYTES", 1000)
+    assert run(["import", "tvm-relax", str(FIXTURES / "tvm-relax-block.txt")]) == 2
+    assert "has more than 1,000 bytes" in capfd.readouterr().err
+    assert run(["import", "executorch", str(EXAMPLES / "executorch-21490.pte")]) == 2
+    assert "of 2,368 bytes it has 1,000" in capfd.readouterr().err
+
+
+def test_weights_behind_a_program_need_not_be_read(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(importing, "MAXIMUM_FOREIGN_BYTES", 2400)
+    assert run(["import", "executorch", str(EXAMPLES / "executorch-21490.pte")]) == 0
+    assert json.loads(capfd.readouterr().out) == plan("executorch-21490")
