@@ -30,6 +30,7 @@ from ferrum_verify.findings import Judge
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import plural, printable
 from ferrum_verify.fleet.run import Run
+from ferrum_verify.fleet.settled import without_keys_of_hidden
 from ferrum_verify.fleet.terms import Terms
 from ferrum_verify.reading.joining import is_source, read_parts
 from ferrum_verify.report.formats import FORMATS, render
@@ -153,8 +154,13 @@ def audit(
     )
     run = Run(terms, fleet.carrying(), with_subjects=FORMATS[format_name].shows_documents)
     done, interrupted = _done(run, fleet, files)
-    whole = replace(whole_report(done, execution, terms.under, judge), shard=fleet.shard)
+    whole = replace(
+        whole_report(done, execution, terms.under, judge),
+        # What was interrupted is no whole shard.
+        shard=None if interrupted else fleet.shard,
+    )
     settled = settle(whole, baseline, None if interrupted else write_baseline, proved=prove)
+    settled = replace(settled, report=without_keys_of_hidden(settled.report, whole))
     if done or not interrupted:
         emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
     remarks = (*settled.remarks, *_without_plan(run.alone), *run.told(), *run.contradictions)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -90,7 +92,8 @@ class Pool:
         if self._pool is None:
             self._pool = self._made(self.jobs)
         try:
-            self._underway[self._pool.submit(_audit, paths[place])] = place
+            with _deaf_to_interruptions():
+                self._underway[self._pool.submit(_audit, paths[place])] = place
         except BrokenProcessPool as error:
             broken: Future[Done] = Future()
             broken.set_exception(error)
@@ -116,7 +119,9 @@ class Pool:
     def _alone(self, path: str) -> Done:
         with self._made(1) as pool:
             try:
-                return pool.submit(_audit, path).result()
+                with _deaf_to_interruptions():
+                    future = pool.submit(_audit, path)
+                return future.result()
             except BrokenProcessPool:
                 return Done(None)
 
@@ -141,12 +146,27 @@ class Pool:
             process.join()
 
 
+@contextmanager
+def _deaf_to_interruptions() -> Iterator[None]:
+    """Ctrl-C in a terminal goes to every process: what begins meanwhile is to be deaf to it.
+
+    The first process ends the others.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
 _auditor: list[Auditor] = []
 """The auditor of a process of a pool, once it has begun."""
 
 
 def _begin(terms: Terms, carrying: Mapping[str, DocumentWire]) -> None:
-    # Ctrl-C in a terminal goes to every process: the first one ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _auditor[:] = [Auditor.of(terms, carrying)]
 

@@ -31,7 +31,7 @@ class RememberedReports:
     earlier: Mapping[str, DocumentWire] = field(default_factory=dict)
     doubted: bool = False
     contradicted: list[str] = field(default_factory=list)
-    _found: dict[str, DocumentReport] = field(default_factory=dict)
+    _found: dict[str, DocumentReport | None] = field(default_factory=dict)
 
     def key(self, digest: str) -> str:
         """The key of a document whose bytes have this hash."""
@@ -40,17 +40,16 @@ class RememberedReports:
     def is_known(self, digest: str) -> bool:
         """Whether the document need not be audited; what is known is kept until it is asked for."""
         key = self.key(digest)
-        if key not in self._found and not self.doubted:
-            found = self._read(key)
-            if found is not None:
-                self._found[key] = found
-        return key in self._found
+        if key not in self._found:
+            self._found[key] = None if self.doubted else self._read(key)
+        return self._found[key] is not None
 
     def of(self, loaded: LoadedDocument) -> DocumentReport | None:
         """What is known of a document, under the name that it has now."""
         if loaded.digest is None or not self.is_known(loaded.digest):
             return None
         found = self._found.pop(self.key(loaded.digest))
+        assert found is not None
         return replace(
             found,
             source=loaded.source,
@@ -64,6 +63,7 @@ class RememberedReports:
         if loaded.digest is None:
             return report
         key = self.key(loaded.digest)
+        self._found.pop(key, None)
         report = replace(report, key=key)
         if self.folder is None or report.interrupted or report.memory is not None:
             return report
