@@ -27,7 +27,7 @@ from ferrum_verify.cli.settings import (
     settle,
 )
 from ferrum_verify.findings import Judge
-from ferrum_verify.findings.errors import DocumentError
+from ferrum_verify.findings.errors import DocumentError, FerrumVerifyError
 from ferrum_verify.findings.wording import plural, printable
 from ferrum_verify.fleet.run import Run
 from ferrum_verify.fleet.settled import without_keys_of_hidden
@@ -185,6 +185,8 @@ def _done(run: Run, fleet: Fleet, files: Sequence[str]) -> tuple[list[DocumentRe
                     return done, True
     except KeyboardInterrupt:
         return done, True
+    except FerrumVerifyError as error:
+        raise click.ClickException(str(error)) from None
     except OSError as error:
         if run.terms.smt2 is None:
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,7 +140,7 @@ class Fleet:
     def reports(self, run: Run, files: Sequence[str]) -> Iterator[DocumentReport]:
         """The reports, from wherever they are made."""
         workers = self._workers(run)
-        if workers is None or len(files) < 2:
+        if workers is None or (len(files) < 2 and self.dask is None):
             return run.here(files)
         return run.elsewhere(files, workers, largest_first(files))
 
@@ -148,5 +148,7 @@ class Fleet:
         if self.dask is not None:
             from ferrum_verify.fleet.cluster import Cluster  # noqa: PLC0415 - an extra
 
-            return Cluster(run.terms, run.carrying, self.dask)
+            # A worker has a working directory of its own.
+            cache = self.cache_folder and self.cache_folder.absolute()
+            return Cluster(replace(run.terms, cache=cache), run.carrying, self.dask)
         return Pool(run.terms, run.carrying, self.jobs) if self.jobs > 1 else None

@@ -6,15 +6,14 @@ document that a lost worker had to another; one that no worker survives is given
 
 from __future__ import annotations
 
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from ferrum_verify.findings.errors import FerrumVerifyError
-from ferrum_verify.fleet.auditor import Auditor
-from ferrum_verify.fleet.jobs import Done, done_with
+from ferrum_verify.fleet.jobs import Done
 from ferrum_verify.reading.load import MAXIMUM_FILE_BYTES
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from ferrum_verify.fleet.terms import Terms
 
 MISSING = "Dask is not installed: pip install 'ferrum-verify[dask]'."
+KILLED_WORKERS = "the workers of the cluster that took it up were lost"
+LOST = "the cluster was lost"
 SECONDS_TO_CONNECT = 30
 AHEAD = 4
 """Files for each processor of the cluster that are sent before they can be taken up."""
@@ -46,47 +47,46 @@ class Cluster:
         """The places of files with what was found there, as they come; raises ClusterError."""
         try:
             import distributed  # noqa: PLC0415 - an extra, of many packages
+
+            from ferrum_verify.fleet import cluster_worker  # noqa: PLC0415
         except ImportError:
             raise ClusterError(MISSING) from None
         try:
             client = distributed.Client(self.address, timeout=SECONDS_TO_CONNECT)
         except (OSError, ValueError) as error:
             raise ClusterError(f"There is no Dask cluster at {self.address}: {error}.") from None
+        name = uuid4().hex
         with client:
-            terms = client.scatter(
-                _Sent(uuid4().hex, self.terms, self.carrying), broadcast=True, hash=False
-            )
+            auditor = cluster_worker.AuditorOfRun(name, self.terms, self.carrying)
+            try:
+                client.register_plugin(auditor, name=name)
+            except OSError as error:
+                raise ClusterError(f"A worker was lost before the run began: {error}.") from None
             waiting = [*places][::-1]
             most = AHEAD * max(1, sum(client.nthreads().values()))
             following = distributed.as_completed()
             while waiting or self._underway:
                 while waiting and len(self._underway) < most:
                     place = waiting.pop()
-                    content = _content(paths[place])
+                    path = paths[place]
                     future = client.submit(
-                        _audit, terms, paths[place], content, pure=False, retries=1
+                        cluster_worker.audit, name, path, _content(path), pure=False
                     )
                     self._underway[future] = place
                     following.add(future)
                 future = next(following)
                 place = self._underway.pop(future)
                 yield place, _result(future, distributed.KilledWorker)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sent:
-    """What every worker is told once; ``run`` tells one run from the next."""
-
-    run: str
-    terms: Terms
-    carrying: Mapping[str, DocumentWire]
+            client.unregister_worker_plugin(name)
 
 
 def _result(future: Any, killed: type[Exception]) -> Done:
     try:
         done: Done = future.result()
     except killed:
-        return Done(None)
+        return Done(None, KILLED_WORKERS)
+    except (OSError, CancelledError):
+        return Done(None, LOST)
     return done
 
 
@@ -98,16 +98,3 @@ def _content(path: str) -> bytes | None:
     except (OSError, ValueError):
         return None
     return content if len(content) <= MAXIMUM_FILE_BYTES else None
-
-
-_lock = Lock()
-_auditors: dict[str, Auditor] = {}
-"""The auditor of a worker for the run that last asked it."""
-
-
-def _audit(sent: _Sent, path: str, content: bytes | None) -> Done:
-    with _lock:  # a worker may have several threads, and the solver works for one at a time
-        if sent.run not in _auditors:
-            _auditors.clear()
-            _auditors[sent.run] = Auditor.of(sent.terms, sent.carrying)
-        return done_with(_auditors[sent.run], path, content)

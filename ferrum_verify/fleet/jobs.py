@@ -27,15 +27,17 @@ if TYPE_CHECKING:
     from ferrum_verify.fleet.terms import Terms
 
 AUTO = "auto"
+KILLED = "its process was ended twice, most likely for want of memory"
 
 
 class Done(NamedTuple):
     """What a process found in a file, and what it has to say of its cache.
 
-    ``audited`` is None of a file that killed every process that took it up.
+    ``audited`` is None of a file whose audit did not come to its end, and ``why`` says why not.
     """
 
     audited: list[Audited] | None
+    why: str = ""
     remarks: tuple[str, ...] = ()
     faults: Mapping[Fault, int] | None = None
     contradictions: tuple[str, ...] = ()
@@ -123,7 +125,7 @@ class Pool:
                     future = pool.submit(_audit, path)
                 return future.result()
             except BrokenProcessPool:
-                return Done(None)
+                return Done(None, KILLED)
 
     def _made(self, jobs: int) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
@@ -184,7 +186,7 @@ def done_with(auditor: Auditor, path: str, content: bytes | None = None) -> Done
     ]
     return Done(
         audited,
-        tuple(auditor.remarks),
-        auditor.take_faults(),
-        tuple(auditor.take_contradictions()),
+        remarks=tuple(auditor.remarks),
+        faults=auditor.take_faults(),
+        contradictions=tuple(auditor.take_contradictions()),
     )

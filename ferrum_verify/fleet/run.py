@@ -112,8 +112,7 @@ class Run:
         if found.audited is not None:
             return found.audited
         finding = AUDIT_ENDED.finding(
-            f"The process that audited {printable(path)} was ended twice before it was done, most "
-            "likely for want of memory"
+            f"The audit of {printable(path)} did not come to its end: {found.why}"
         )
         report = DocumentReport(
             source=printable(path),
