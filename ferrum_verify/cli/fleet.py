@@ -104,7 +104,7 @@ class Fleet:
 
     def check(self, *, memory: bool, smt2: bool) -> None:
         """Refuse what does not go together; raises UsageError."""
-        if self.verify_cache and self.no_cache:
+        if self.verify_cache and self.cache_folder is None:
             raise click.UsageError("--verify-cache needs the cache that --no-cache leaves out.")
         if self.dask is not None and self.jobs > 1:
             raise click.UsageError("--dask takes the place of --jobs: give one of the two.")
@@ -118,8 +118,12 @@ class Fleet:
 
     @property
     def cache_folder(self) -> Path | None:
-        """The folder of the cache that was asked for."""
-        return None if self.no_cache else self.cache
+        """The folder of the cache that was asked for: what is typed wins over the environment."""
+        stated = click.get_current_context().get_parameter_source
+        typed = click.core.ParameterSource.COMMANDLINE
+        if self.no_cache and not (stated("cache") is typed and stated("no_cache") is not typed):
+            return None
+        return self.cache
 
     def carrying(self) -> Mapping[str, DocumentWire]:
         """The documents that may be carried over, by their keys; raises ClickException."""
