@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.buffers import BUFFERS
 from benchmarks.concrete import CONCRETE
+from benchmarks.fleet import FLEET
 from benchmarks.hostile import HOSTILE_GROUPS
 from benchmarks.proofs import PROOFS
 from benchmarks.slots import SLOTS
@@ -24,7 +25,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", default="", metavar="WORD")
     wanted: str = parser.parse_args().only
-    known: tuple[Group, ...] = (*CONCRETE, *BUFFERS, *PROOFS, *SLOTS, *HOSTILE_GROUPS)
+    known: tuple[Group, ...] = (
+        *CONCRETE,
+        *BUFFERS,
+        *PROOFS,
+        *SLOTS,
+        *FLEET,
+        *HOSTILE_GROUPS,
+    )
     groups = [group for group in known if wanted in group.name]
     fell_short = False
     print(f"{'figure':<62}{'measured':>12}{'limit':>10}  holds")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings.errors import DocumentError as DocumentError
     from ferrum_verify.findings.errors import FerrumVerifyError as FerrumVerifyError
     from ferrum_verify.limits import Limits as Limits
-    from ferrum_verify.limits import Proving as Proving
+    from ferrum_verify.prove.proving import Proving as Proving
     from ferrum_verify.report.model import DocumentReport as DocumentReport
     from ferrum_verify.report.model import Report as Report
 
@@ -43,7 +43,7 @@ _HOMES = {
     "FerrumVerifyError": "ferrum_verify.findings.errors",
     "Finding": "ferrum_verify.findings",
     "Limits": "ferrum_verify.limits",
-    "Proving": "ferrum_verify.limits",
+    "Proving": "ferrum_verify.prove.proving",
     "DocumentReport": "ferrum_verify.report.model",
     "Report": "ferrum_verify.report.model",
 }

@@ -2,4 +2,6 @@
 
 from ferrum_verify.cli import main
 
-main()
+# The processes of --jobs import this file too, under another name.
+if __name__ == "__main__":
+    main()

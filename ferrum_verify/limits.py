@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
+from dataclasses import dataclass
 
 LEAST_MEMORY_MIB = 256
 """Below it the solver's own tables do not fit, and it ends the process."""
@@ -43,16 +38,3 @@ class Limits:
                 raise ValueError(
                     f"a limit of {seconds:g} s is not between 0 and {LONGEST_SECONDS:,.0f}"
                 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proving:
-    """How the claims about a document are put to solvers.
-
-    ``smt2`` is a folder that each obligation is written to as SMT-LIB 2; ``second_opinion``
-    asks cvc5 too, where it is installed.
-    """
-
-    limits: Limits = field(default_factory=Limits)
-    smt2: Path | None = None
-    second_opinion: bool = False

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 settings.register_profile("default", deadline=None)
 # A run that gates a merge must not fail by a new draw; the draws of other runs do differ.
 settings.register_profile("ci", deadline=None, derandomize=True)
+# A test that is about the cache has one of its own.
+os.environ.setdefault("FERRUM_VERIFY_NO_CACHE", "1")
+os.environ.setdefault("FERRUM_VERIFY_CACHE_KEY", "the key of the tests")
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 

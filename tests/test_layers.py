@@ -12,13 +12,13 @@ import pytest
 TOP = Path(__file__).parents[1]
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("documents", "counterexamples", "beside", "limits", "version"),
-    ("findings", "plan"),
+    ("findings", "plan", "cache"),
     ("reading", "derive", "importers"),
     ("rules",),
     ("prove", "report"),
     ("auditing", "contracts"),
     ("catalogue", "deriving"),
-    ("integrations",),
+    ("integrations", "fleet"),
     ("cli",),
     ("__main__",),
 )

@@ -12,8 +12,9 @@ from ferrum_verify.auditing.garbage_collection import collection_paused
 from ferrum_verify.findings import Judge
 from ferrum_verify.findings.capping import MAXIMUM_OF_A_RULE, capped
 from ferrum_verify.findings.errors import DerivationError
-from ferrum_verify.limits import Limits, Proving
+from ferrum_verify.limits import Limits
 from ferrum_verify.plan.sharing import EXECUTIONS
+from ferrum_verify.prove.proving import Proving
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.reading.parse import UNREADABLE, subject_of
 from ferrum_verify.report.model import DocumentReport, Report, SlotReport, verdict_of
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 
     from ferrum_verify.auditing.buffers import BufferFacts
     from ferrum_verify.auditing.proofs import ProofReport
+    from ferrum_verify.cache.folder import CacheFolder
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.findings import Finding
+    from ferrum_verify.prove.answers import Answers
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.reading.schedules import LoadedSchedule
     from ferrum_verify.report.slots_cost import SlotsCost
@@ -63,6 +66,7 @@ def audit(
         if isinstance(document, str | os.PathLike)
         else [from_memory(document)]
     )
+    answers = new_answers() if prove else None
     documents = [
         audit_document(
             each,
@@ -72,6 +76,7 @@ def audit(
             asked_for=judge,
             memory=memory,
             under=under,
+            answers=answers,
         )
         for each in loaded
     ]
@@ -81,6 +86,13 @@ def audit(
 MEMORY_OF_MODELS = (
     "What the slots cost is told under an execution model, so memory does not go with a schedule."
 )
+
+
+def new_answers(folder: CacheFolder | None = None, *, doubted: bool = False) -> Answers:
+    """What documents are to share of the solver's answers; the solver is loaded for it."""
+    from ferrum_verify.prove.answers import Answers  # noqa: PLC0415 - not where none is asked
+
+    return Answers(folder, doubted)
 
 
 def schedule_of(given: Any | str | os.PathLike[str]) -> LoadedSchedule:
@@ -130,15 +142,19 @@ def audit_document(
     asked_for: Judge = "all",
     memory: bool = False,
     under: LoadedSchedule | None = None,
+    answers: Answers | None = None,
 ) -> DocumentReport:
     """Audit one document that was read, or report why it could not be.
 
     ``limits`` bound the proofs in time and memory; None takes the defaults. ``smt2`` is a folder
     that every obligation is written to as SMT-LIB 2; ``second_opinion`` asks cvc5 too.
     ``asked_for`` is ``judge`` of ``audit``, ``memory`` as there. ``under`` a schedule, order is
-    judged by that. Raises OSError where the folder cannot be written.
+    judged by that. ``answers`` are shared with other documents. Raises OSError where the folder
+    cannot be written.
     """
-    proving = Proving(limits=limits or Limits(), smt2=smt2, second_opinion=second_opinion)
+    proving = Proving(
+        limits=limits or Limits(), smt2=smt2, second_opinion=second_opinion, answers=answers
+    )
     with collection_paused():
         prove = prove and asked_for != "conformance"
         return _audit(

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
     from ferrum_verify.counterexamples import Counterexample, Execution
     from ferrum_verify.findings import Finding
-    from ferrum_verify.limits import Proving
     from ferrum_verify.plan.scheduled import ScheduledPlan
     from ferrum_verify.prove.obligation import Claims, Obligation
     from ferrum_verify.prove.prover import Proof, Verdict
+    from ferrum_verify.prove.proving import Proving
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.reading.schedules import LoadedSchedule
     from ferrum_verify.report.shown import Gate
@@ -123,7 +123,7 @@ def proved(
     ``judged`` is as in ``prove_subject``, and ``accepts`` the independent check of
     counterexamples. Raises OSError where the folder of ``proving.smt2`` cannot be written.
     """
-    proof = prove(claims, proving.limits, accepts, observe)
+    proof = prove(claims, proving.limits, accepts, observe, proving.answers)
     if proving.smt2 is not None:
         write_obligations(proof.verdicts, proving.smt2)
     outcomes = Counter(type(verdict.outcome) for verdict in proof.claims)

@@ -6,12 +6,13 @@ import sys
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from ferrum_verify.auditing.audit import audit_document, schedule_of, whole_report
+from ferrum_verify.auditing.audit import schedule_of, whole_report
 from ferrum_verify.cli import INTERRUPTED
+from ferrum_verify.cli.fleet import Fleet, fleet_options
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
 from ferrum_verify.cli.proof_limits import (
     OBLIGATION_LIMIT_OPTION,
@@ -26,25 +27,24 @@ from ferrum_verify.cli.settings import (
     settle,
 )
 from ferrum_verify.findings import Judge
-from ferrum_verify.findings.errors import DocumentError
+from ferrum_verify.findings.errors import DocumentError, FerrumVerifyError
 from ferrum_verify.findings.wording import plural, printable
-from ferrum_verify.limits import Proving
-from ferrum_verify.reading.joining import completed, is_source, read_parts
-from ferrum_verify.reading.load import read_documents
+from ferrum_verify.fleet.run import Run
+from ferrum_verify.fleet.settled import without_keys_of_hidden
+from ferrum_verify.fleet.terms import Terms
+from ferrum_verify.reading.joining import is_source, read_parts
 from ferrum_verify.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.integrations.baseline import Baseline
     from ferrum_verify.reading.joining import Part
-    from ferrum_verify.reading.load import LoadedDocument
-    from ferrum_verify.reading.schedules import LoadedSchedule
     from ferrum_verify.report.model import DocumentReport
 
-_KEPT_SUBJECTS = 100
-"""Documents whose parsed form is kept for the report; of more, the findings must do."""
+_SHOWN_OF_A_NAME = 24
+"""Characters of a file's name beside the progress bar, on the narrowest terminals too."""
 
 
 @click.command(
@@ -105,6 +105,7 @@ _KEPT_SUBJECTS = 100
 @BASELINE_OPTION
 @WRITE_BASELINE_OPTION
 @OUTPUT_OPTION
+@fleet_options
 def audit(
     *,
     documents: tuple[str, ...],
@@ -122,6 +123,7 @@ def audit(
     baseline: Baseline | None,
     write_baseline: Path | None,
     output: Path | None,
+    **fleet_options: Any,
 ) -> int:
     """Audit documents: is each what the engine would have derived, and is it safe?"""
     _check_that_proofs_run(prove, {"--smt2": smt2 is not None, "--second-opinion": second_opinion})
@@ -134,44 +136,64 @@ def audit(
         raise click.UsageError("--memory goes with --execution, not with --schedule.")
     if output is not None and output == write_baseline:
         raise click.UsageError("The report and the baseline cannot be written to the same file.")
-    proving = Proving(
+    fleet = Fleet(**fleet_options)
+    fleet.check(memory=memory, smt2=smt2 is not None)
+    files = fleet.files(documents)
+    terms = Terms(
+        execution=execution,
+        judge=judge,
+        prove=prove,
         limits=limits_in_force(obligation_limit, proof_limit),
         smt2=smt2,
         second_opinion=second_opinion,
+        memory=memory,
+        sources=tuple(_sources(beside)),
+        under=None if schedule is None else schedule_of(schedule),
+        cache=fleet.cache_folder,
+        doubted=fleet.verify_cache,
     )
-    sources, alone = _sources(beside), list[str]()
-    under = None if schedule is None else schedule_of(schedule)
-    done: list[DocumentReport] = []
-    interrupted = False
-    try:
-        with _progress(documents) as advance:
-            loaded = _completed(documents, sources, alone)
-            for report in _reports(
-                loaded,
-                execution,
-                judge,
-                memory=memory,
-                under=under,
-                proving=proving if prove else None,
-                advance=advance,
-            ):
-                keep = len(done) < _KEPT_SUBJECTS
-                done.append(report if keep else replace(report, subject=None))
-                if report.interrupted:
-                    interrupted = True
-                    break
-    except KeyboardInterrupt:
-        interrupted = True
-    whole = whole_report(done, execution, under, judge)
+    run = Run(terms, fleet.carrying(), with_subjects=FORMATS[format_name].shows_documents)
+    done, interrupted = _done(run, fleet, files)
+    whole = replace(
+        whole_report(done, execution, terms.under, judge),
+        # What was interrupted is no whole shard.
+        shard=None if interrupted else fleet.shard,
+    )
     settled = settle(whole, baseline, None if interrupted else write_baseline, proved=prove)
+    settled = replace(settled, report=without_keys_of_hidden(settled.report, whole))
     if done or not interrupted:
         emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
-    for remark in (*settled.remarks, *_without_plan(alone)):
+    remarks = (*settled.remarks, *_without_plan(run.alone), *run.told(), *run.contradictions)
+    for remark in remarks:
         complain(remark)
     if interrupted:
         complain(f"Interrupted: the report covers {len(done):,} of the documents.")
         return INTERRUPTED
-    return settled.status
+    if not files:
+        return 0  # of fewer files than shards one has none
+    return settled.status or (1 if run.contradictions else 0)
+
+
+def _done(run: Run, fleet: Fleet, files: Sequence[str]) -> tuple[list[DocumentReport], bool]:
+    """The reports of the files, and whether an interruption left some out."""
+    done: list[DocumentReport] = []
+    try:
+        with _progress(files) as run.advance:
+            for report in fleet.reports(run, files):
+                done.append(report)
+                if report.interrupted:
+                    return done, True
+    except KeyboardInterrupt:
+        return done, True
+    except FerrumVerifyError as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        if run.terms.smt2 is None:
+            raise
+        raise click.UsageError(
+            f"The claims cannot be written to {error.filename}: {error.strerror}."
+        ) from None
+    return done, False
 
 
 def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:
@@ -181,36 +203,6 @@ def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:
             f"{' and '.join(options)} {'needs' if len(options) == 1 else 'need'} the proofs, which "
             "--no-prove, or the project's settings, leave out: ask for them with --prove."
         )
-
-
-def _reports(
-    documents: Iterable[LoadedDocument],
-    execution: Execution,
-    judge: Judge,
-    *,
-    memory: bool,
-    under: LoadedSchedule | None,
-    proving: Proving | None,
-    advance: Callable[[], None],
-) -> Iterator[DocumentReport]:
-    for loaded in documents:
-        try:
-            yield audit_document(
-                loaded,
-                execution=execution,
-                prove=proving is not None,
-                limits=None if proving is None else proving.limits,
-                smt2=None if proving is None else proving.smt2,
-                second_opinion=proving is not None and proving.second_opinion,
-                asked_for=judge,
-                memory=memory,
-                under=under,
-            )
-        except OSError as error:
-            raise click.UsageError(
-                f"The claims cannot be written to {error.filename}: {error.strerror}."
-            ) from None
-        advance()
 
 
 def _sources(paths: tuple[str, ...]) -> list[Part]:
@@ -225,18 +217,6 @@ def _sources(paths: tuple[str, ...]) -> list[Part]:
     return sources
 
 
-def _completed(
-    paths: tuple[str, ...], sources: list[Part], alone: list[str]
-) -> Iterator[LoadedDocument]:
-    """The documents of all files, their plans with the sources; ``alone`` are those without one."""
-    for path in paths:
-        for loaded in read_documents(path):
-            whole = completed(loaded, sources)
-            if sources and whole is loaded:
-                alone.append(loaded.source)
-            yield whole
-
-
 def _without_plan(alone: list[str]) -> Iterator[str]:
     if alone:
         rest = f" and {plural(len(alone) - 1, 'more document')}" if alone[1:] else ""
@@ -244,18 +224,22 @@ def _without_plan(alone: list[str]) -> Iterator[str]:
 
 
 @contextmanager
-def _progress(paths: tuple[str, ...]) -> Iterator[Callable[[], None]]:
-    """A progress bar over many documents, on a terminal that is not a pipe or a log."""
-    files_of_lines = any(path.lower().endswith((".jsonl", ".jsonl.gz")) for path in paths)
-    if not (files_of_lines or len(paths) > 1) or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda: None
+def _progress(paths: Sequence[str]) -> Iterator[Callable[[str], None]]:
+    """A progress bar over many files, on a terminal that is not a pipe or a log."""
+    if len(paths) < 2 or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _: None
         return
     # Four times `python -c pass`, where a whole audit may take 35 and one document has no bar.
     from rich.console import Console  # noqa: PLC0415
+    from rich.markup import escape  # noqa: PLC0415
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        # How many documents a file of lines holds is known when it has been read.
-        task = progress.add_task("Auditing", total=None if files_of_lines else len(paths))
-        yield lambda: progress.advance(task)
+        task = progress.add_task("", total=len(paths))
+
+        def advance(path: str) -> None:
+            name = escape(printable(Path(path).name[:_SHOWN_OF_A_NAME]))
+            progress.update(task, advance=1, description=name)
+
+        yield advance

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.prove import second_opinion
 from ferrum_verify.prove.obligation import Proved, Refuted, Vacuous
-from ferrum_verify.prove.solving import smt2
+from ferrum_verify.prove.script import smt2
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -1,9 +1,9 @@
 """Formulas: demand and quantization over bit-vectors, as the hardware has them.
 
 Counts and bytes are 64-bit. A formula is stated in as many bits as its largest value takes, at
-least 66: nothing wraps in it, and "passes u64" is one comparison. Coefficients are constants of
-the plan, so each product is a few shifts and additions, which bit-blasting decides in
-milliseconds; the narrower the words, the faster.
+least 66 where it speaks of u64: nothing wraps in it, and "passes u64" is one comparison.
+Coefficients are constants of the plan, so each product is a few shifts and additions, which
+bit-blasting decides in milliseconds; the narrower the words and the counts, the faster.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import z3
 
@@ -27,16 +27,17 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.plan.turns import Group
 
-    Shared: TypeAlias = tuple[tuple[frozenset[frozenset[tuple[Claim, int]]], int], ...]
+    Shared: TypeAlias = tuple[tuple[tuple[tuple[tuple[Claim, int], ...], ...], int], ...]
     """Groups that take turns, with the number of each: their alternatives, and of one the claims
     that are live at once, with the number of each."""
 
 LOGIC = "QF_BV"
+Counted = TypeVar("Counted")
 
 
 @dataclass(frozen=True)
 class SymbolicShape:
-    """A shape whose three counts are unknown: 32 bits of sequences, 64 of tokens and pages."""
+    """A shape whose three counts are unknown: at most 32 bits of sequences, 64 of tokens, pages."""
 
     sequences: z3.BitVecRef
     tokens: z3.BitVecRef
@@ -52,23 +53,29 @@ class SymbolicShape:
         )
 
     @classmethod
+    def up_to(cls, most: Shape) -> SymbolicShape:
+        """The unknown shape within ``most``, in as many bits; a count that must be 1 is known."""
+        return cls(
+            count_up_to("sequences", min(most.sequences, U32_MAX)),
+            count_up_to("tokens", min(most.tokens, U64_MAX)),
+            count_up_to("pages", min(most.pages, U64_MAX)),
+        )
+
+    @classmethod
     def fixed(cls, shape: Shape) -> SymbolicShape:
         """A shape that is known, as the formulas take it."""
-        return cls(
-            z3.BitVecVal(shape.sequences, 32),
-            z3.BitVecVal(shape.tokens, 64),
-            z3.BitVecVal(shape.pages, 64),
-        )
+        counts = (shape.sequences, shape.tokens, shape.pages)
+        return cls(*(z3.BitVecVal(count, max(count.bit_length(), 1)) for count in counts))
 
     def within(self, most: Shape) -> tuple[z3.BoolRef, ...]:
         """Every count is at least 1 and at most that of ``most``."""
         bounds: list[z3.BoolRef] = []
-        for count, limit, bits in (
-            (self.sequences, most.sequences, 32),
-            (self.tokens, most.tokens, 64),
-            (self.pages, most.pages, 64),
+        for count, limit in (
+            (self.sequences, most.sequences),
+            (self.tokens, most.tokens),
+            (self.pages, most.pages),
         ):
-            bounds += [z3.UGE(count, 1), z3.ULE(count, min(limit, 2**bits - 1))]
+            bounds += [z3.UGE(count, 1), z3.ULE(count, min(limit, 2 ** count.size() - 1))]
         return tuple(bounds)
 
     @property
@@ -79,7 +86,19 @@ class SymbolicShape:
     @property
     def smallest(self) -> tuple[tuple[z3.BitVecRef, z3.BitVecRef], ...]:
         """Its counts at the smallest shape, at which every demand is defined that is anywhere."""
-        return tuple((count, z3.BitVecVal(1, count.size())) for count in self.counts)
+        return tuple(
+            (count, z3.BitVecVal(1, count.size()))
+            for count in self.counts
+            if not z3.is_bv_value(count)
+        )
+
+
+def count_up_to(name: str, most: int) -> z3.BitVecRef:
+    """The unknown count of a name, in as many bits as ``most`` takes; 1 where it can be no other.
+
+    That it is at least 1 is asked of it in any case.
+    """
+    return z3.BitVecVal(1, 1) if most <= 1 else z3.BitVec(name, most.bit_length())
 
 
 def shape_of(values: tuple[int, ...]) -> Shape:
@@ -101,7 +120,7 @@ def defined_up_to(terms: Terms) -> Shape:
 
 def defined_at(terms: Terms, shape: SymbolicShape) -> tuple[z3.BoolRef, ...]:
     """The shape is one at which the demand is defined."""
-    return (*shape.within(defined_up_to(terms)), *_covered(terms, shape.counts, z3.ULE))
+    return (*shape.within(defined_up_to(terms)), *_covered(terms, shape.counts, _at_most))
 
 
 def any_of(terms: Sequence[z3.BoolRef]) -> z3.BoolRef:
@@ -127,6 +146,12 @@ def _covers(
     return z3.And([at_most(count, most) for count, most in zip(counts, step[:3], strict=True)])
 
 
+def _at_most(count: z3.BitVecRef, most: int) -> z3.BoolRef:
+    # A constant that takes more bits than the count has would wrap.
+    bits: int = count.size()
+    return z3.BoolVal(True) if most >= 2**bits - 1 else z3.ULE(count, most)
+
+
 @dataclass(frozen=True)
 class Words:
     """Bit-vectors of one width, wide enough that nothing wraps in them."""
@@ -137,6 +162,11 @@ class Words:
     def up_to(cls, largest: int) -> Words:
         """Words that hold ``largest``, and u64, with room to compare."""
         return cls(max(66, largest.bit_length() + 2))
+
+    @classmethod
+    def beside(cls, largest: int, *counts: z3.BitVecRef) -> Words:
+        """Words that hold ``largest`` and the counts, with room to compare, and maybe not u64."""
+        return cls(max(largest.bit_length() + 2, *(count.size() for count in counts)))
 
     @property
     def u64(self) -> z3.BitVecRef:
@@ -169,7 +199,7 @@ class Words:
             return sum(parts, self.constant(terms.fixed))
         size = self.constant(0)
         for step in reversed(terms.steps):
-            covers = _covers(step, shape.counts, z3.ULE)
+            covers = _covers(step, shape.counts, _at_most)
             size = z3.If(covers, self.constant(step.bytes), size)
         return size
 
@@ -202,7 +232,8 @@ class Words:
 def shared_by(groups: Iterable[Group], claims: Mapping[str, Claim]) -> Shared:
     """Groups of resources by what they claim.
 
-    Alike groups are counted: a deep model has a few hundred slots and rows of a few kinds.
+    Alike groups are counted: a deep model has a few hundred slots and rows of a few kinds. What
+    is alike in two plans, or in two runs, comes in one order, so that formulas are the same.
     """
     alike = Counter(
         frozenset(
@@ -211,7 +242,15 @@ def shared_by(groups: Iterable[Group], claims: Mapping[str, Claim]) -> Shared:
         )
         for group in groups
     )
-    return tuple(alike.items())
+    return in_one_order(
+        (tuple(sorted(map(in_one_order, alternatives), key=repr)), count)
+        for alternatives, count in alike.items()
+    )
+
+
+def in_one_order(counted: Iterable[Counted]) -> tuple[Counted, ...]:
+    """What is counted in an order that depends on nothing else, not even on the process."""
+    return tuple(sorted(counted, key=repr))
 
 
 def largest_in_turn(shared: Shared, most: Shape) -> int:
@@ -231,14 +270,38 @@ def largest_of(claim: Claim) -> int:
 
 def largest_at(claim: Claim, most: Shape) -> int:
     """No less than the bytes taken at any shape within ``most``, defined there or not."""
+    return _asked_at_most(claim.terms, most) + claim.alignment + claim.block
+
+
+def most_taken(claim: Claim, most: Shape) -> int:
+    """The most bytes that are taken at any shape of the demand within ``most``."""
     terms = claim.terms
+    if isinstance(terms, Linear):
+        value = _asked_at_most(terms, most)
+    else:
+        # A bucket that an earlier one covers whole is never the first one to cover a shape.
+        first = [
+            step
+            for place, step in enumerate(terms.steps)
+            if not any(_is_within(step, earlier) for earlier in terms.steps[:place])
+        ]
+        value = max(step.bytes for step in first)
+    for unit in (claim.alignment, claim.block):
+        value = -(-value // unit) * unit
+    return value
+
+
+def _is_within(step: Step, other: Step) -> bool:
+    return all(count <= most for count, most in zip(step[:3], other[:3], strict=True))
+
+
+def _asked_at_most(terms: Terms, most: Shape) -> int:
     if isinstance(terms, Linear):
         value: int = terms.fixed
         for counted, each, _ in terms.parts:
             value += each * getattr(most, counted)
-    else:
-        value = max(step.bytes for step in terms.steps)
-    return value + claim.alignment + claim.block
+        return value
+    return max(step.bytes for step in terms.steps)
 
 
 def is_sound(row: DynamicDescriptor) -> bool:

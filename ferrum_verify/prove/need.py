@@ -7,7 +7,7 @@ few terms.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import z3
@@ -20,6 +20,7 @@ from ferrum_verify.prove.formulas import (
     SymbolicShape,
     Words,
     defined_up_to,
+    in_one_order,
     is_sound,
     largest_at,
     largest_in_turn,
@@ -63,7 +64,9 @@ class Need:
         """The need of rows of the sequence, and of groups of resources that share bytes."""
         named = {resource for group in groups for row in group for resource in row}
         claims = {resource: Claim.of(descriptors[resource]) for resource in named}
-        return cls(static, tuple(Counter(map(Claim.of, own)).items()), shared_by(groups, claims))
+        return cls(
+            static, in_one_order(Counter(map(Claim.of, own)).items()), shared_by(groups, claims)
+        )
 
     def largest(self, most: Shape) -> int:
         """No less than the need of one sequence at any shape within ``most``."""
@@ -103,9 +106,18 @@ class Need:
         return self.static + own + bytes_in_turn(self.shared, lambda each: each.bytes_at(shape))
 
 
+def _without_static(need: Need, limit: int) -> tuple[Need, int]:
+    """The need and its limit less the static bytes, where these are within the limit."""
+    if need.static > limit:
+        return need, limit
+    return replace(need, static=0), limit - need.static
+
+
 def fits(need: Need, most: Shape, limit: int) -> Statement:
     """At every shape within ``most`` one sequence needs at most the limit, in bytes."""
-    words, shape = Words.up_to(max(need.largest(most), limit)), SymbolicShape.named()
+    need, limit = _without_static(need, limit)
+    shape = SymbolicShape.up_to(most)
+    words = Words.beside(max(need.largest(most), limit), *shape.counts)
     return Statement(
         LOGIC,
         z3.ULE(need.formula(words, shape, shape), words.constant(limit)),
@@ -117,26 +129,28 @@ def fits(need: Need, most: Shape, limit: int) -> Statement:
 
 def passes(need: Need, shape: Shape, limit: int) -> Statement:
     """At this shape one sequence needs more than the limit, in bytes."""
-    words, fixed = Words.up_to(max(need.largest(shape), limit)), SymbolicShape.fixed(shape)
+    fixed = SymbolicShape.fixed(shape)
+    words = Words.beside(max(need.largest(shape), limit), *fixed.counts)
     return Statement(LOGIC, z3.UGT(need.formula(words, fixed, fixed), words.constant(limit)))
 
 
 def several_fit(need: Need, tokens: int, most: int, limit: int) -> Statement:
     """Up to so many sequences of that many tokens each need at most the limit, in bytes."""
-    sequences = z3.BitVec("sequences", 32)
+    need, limit = _without_static(need, limit)
+    sequences = z3.BitVec("sequences", most.bit_length())
     together, words = _several(need, tokens, sequences, most, limit)
     return Statement(
         LOGIC,
         z3.ULE(together, words.constant(limit)),
         (z3.UGE(sequences, 1), z3.ULE(sequences, most)),
         least=(sequences,),
-        example=((sequences, z3.BitVecVal(1, 32)),),
+        example=((sequences, z3.BitVecVal(1, sequences.size())),),
     )
 
 
 def several_pass(need: Need, tokens: int, sequences: int, limit: int) -> Statement:
     """So many sequences of that many tokens each need more than the limit, in bytes."""
-    fixed = z3.BitVecVal(sequences, 32)
+    fixed = z3.BitVecVal(sequences, sequences.bit_length())
     together, words = _several(need, tokens, fixed, sequences, limit)
     return Statement(LOGIC, z3.UGT(together, words.constant(limit)))
 
@@ -149,9 +163,10 @@ def _several(
     What one step takes for all of them grows with their number.
     """
     beyond = Shape(most, most * tokens, 1)
-    words = Words.up_to(max(most * need.largest(beyond), limit))
     one = SymbolicShape.fixed(Shape(1, tokens, 1))
+    in_all = Words(beyond.tokens.bit_length())
     step = SymbolicShape(
-        sequences, z3.ZeroExt(32, sequences) * z3.BitVecVal(tokens, 64), z3.BitVecVal(1, 64)
+        sequences, in_all.widened(sequences) * in_all.constant(tokens), z3.BitVecVal(1, 1)
     )
+    words = Words.beside(max(most * need.largest(beyond), limit), *one.counts, *step.counts)
     return need.formula(words, one, step, words.widened(sequences)), words

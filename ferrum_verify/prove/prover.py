@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ferrum_verify.counterexamples import AccessCounterexample, ScheduleCounterexample
+from ferrum_verify.prove.answers import Answers
 from ferrum_verify.prove.obligation import Obligation, Outcome, Refuted, Undecided
 from ferrum_verify.prove.solving import Session
 
@@ -71,15 +72,16 @@ def prove(
     limits: Limits,
     accepts: Callable[[Counterexample], bool],
     observe: Callable[[Obligation], None] = lambda _: None,
+    answers: Answers | None = None,
 ) -> Proof:
     """Discharge every claim of every source.
 
     ``accepts`` is an independent check of counterexamples: one that it refuses is not shown.
-    ``observe`` sees each obligation as it is asked. An interruption ends the run; what was
-    done until then is kept.
+    ``observe`` sees each obligation as it is asked. ``answers`` are known of other documents. An
+    interruption ends the run; what was done until then is kept.
     """
     proof = Proof()
-    session = Session(limits)
+    session = Session(limits, answers=answers or Answers())
     try:
         for source in sources:
             _discharge(source, session, proof, accepts, observe)

@@ -112,12 +112,13 @@ def lane_claims(memory: MemoryPlan, pool: DynamicPool, at: str) -> Claims:
 
 def lanes_fit(budgets: tuple[int, ...], lanes: int, ceiling: int) -> Statement:
     """Any number of lanes up to ``lanes``, each with all budgets, fits the ceiling."""
-    lane, words = z3.BitVec("lane_count", 32), Words.up_to(max(2**32 * sum(budgets), ceiling))
+    lane = z3.BitVec("lane_count", max(lanes, 1).bit_length())
+    words = Words.beside(max(2 ** lane.size() * sum(budgets), ceiling), lane)
     taken = words.widened(lane) * words.sum(budgets)
     return Statement(
         LOGIC,
         z3.ULE(taken, words.constant(ceiling)),
         (z3.ULE(lane, lanes),),
         least=(lane,),
-        example=((lane, z3.BitVecVal(0, 32)),),
+        example=((lane, z3.BitVecVal(0, lane.size())),),
     )

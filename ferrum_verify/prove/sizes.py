@@ -7,6 +7,7 @@ on the theorem that the maximal shape suffices: each claim speaks of every admis
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import z3
@@ -24,12 +25,14 @@ from ferrum_verify.prove.formulas import (
     Words,
     defined_at,
     defined_up_to,
+    in_one_order,
     is_sound,
     is_sound_but_for_alignment,
     largest_of,
     linear,
     linear_counts,
     linear_covered,
+    most_taken,
     shape_of,
 )
 from ferrum_verify.prove.obligation import Obligation, Statement, formula
@@ -190,7 +193,7 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
         names=(pool.pool_id,),
         rule=CEILING,
         location=f"{at}/theoretical_ceiling_bytes",
-        formula=formula(stay_under, tuple(alike.items()), ceiling),
+        formula=formula(stay_under, in_one_order(alike.items()), ceiling),
         message=f"the members of {name} can hold more than its theoretical ceiling of "
         f"{ceiling:,} bytes",
         witness=witness,
@@ -198,18 +201,26 @@ def ceiling_claims(pool: DynamicPool, members: list[DynamicDescriptor], at: str)
 
 
 def stay_under(alike: tuple[tuple[Claim, int], ...], ceiling: int) -> Statement:
-    """Rows that are so many of each kind, each kind at a shape of its own, take at most that."""
+    """Rows that are so many of each kind, each kind at a shape of its own, take at most that.
+
+    As no kind's shape bears on another's, that is so exactly when each kind takes at most what
+    it takes at its largest, and those sums are no more than the ceiling: the solver proves both.
+    """
     words = Words.up_to(max(sum(count * largest_of(claimed) for claimed, count in alike), ceiling))
     total = words.constant(0)
+    goal: list[z3.BoolRef] = []
     given: list[z3.BoolRef] = []
     example: list[tuple[z3.BitVecRef, z3.BitVecRef]] = []
     for index, (claimed, instances) in enumerate(alike):
         shape = SymbolicShape.named(f"_{index}")
         given += defined_at(claimed.terms, shape)
         example += shape.smallest
+        most = defined_up_to(claimed.terms)
         if claimed.terms.only("sequences") is not None:
             given.append(shape.sequences == 1)
-        total += words.constant(instances) * words.taken(claimed, shape)
-    return Statement(
-        LOGIC, z3.ULE(total, words.constant(ceiling)), tuple(given), example=tuple(example)
-    )
+            most = replace(most, sequences=1)
+        largest = words.constant(most_taken(claimed, most))
+        goal.append(z3.ULE(words.taken(claimed, shape), largest))
+        total += words.constant(instances) * largest
+    goal.append(z3.ULE(total, words.constant(ceiling)))
+    return Statement(LOGIC, z3.And(goal), tuple(given), example=tuple(example))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import z3
 
 from ferrum_verify.limits import MOST_NUMBERS, Limits
+from ferrum_verify.prove.answers import Answers, key_of
 from ferrum_verify.prove.obligation import Outcome, Proved, Refuted, Undecided, Vacuous
 
 if TYPE_CHECKING:
@@ -23,12 +23,13 @@ class Session:
     """One document's run of the solver.
 
     Answers are kept by formula, so that the thousand equal claims of a deep model cost one query;
-    ``formulas`` counts those that were put to the solver. One incremental solver a logic is
-    reused for all of them.
+    ``formulas`` counts those that the document came to, whether the solver decides them now or
+    ``answers`` knows them of another document. One incremental solver a logic is reused for all.
     """
 
     limits: Limits = field(default_factory=Limits)
     formulas: int = 0
+    answers: Answers = field(default_factory=Answers)
     _decided: dict[Formula, tuple[Formula, Outcome]] = field(default_factory=dict)
     _solvers: dict[str, z3.Solver] = field(default_factory=dict)
     _deadline: float = field(init=False)
@@ -68,10 +69,11 @@ class Session:
                 f"{MOST_NUMBERS:,} that one formula may"
             )
         self.formulas += 1
+        known = self.answers.recalled(formula)
+        if known is not None:
+            return known
         try:
-            statement = formula.statement()
-            ends = time.monotonic() + self.limits.obligation_seconds
-            return self._decide(self._solver(statement.logic), statement, ends)
+            outcome = self._answer(formula.statement())
         except ValueError:
             # Python writes no integer of more than some thousand digits, as which z3 takes it.
             return Undecided("the claim has a number of more digits than the solver is given")
@@ -79,6 +81,36 @@ class Session:
             # A solver that failed may be in any state: the next claim gets a new one.
             self._solvers.clear()
             return Undecided(f"the solver failed: {error or 'out of memory'}")
+        self.answers.keep(formula, outcome, numbers)
+        return outcome
+
+    def _answer(self, statement: Statement) -> Outcome:
+        solver, ends = self._solver(statement.logic), time.monotonic()
+        ends += self.limits.obligation_seconds
+        if self.answers.folder is None:
+            return self._decide(solver, statement, ends)
+        key = key_of(statement)
+        known = self.answers.read(key)
+        if isinstance(known, Refuted) and not self._is_broken_at(known, solver, statement, ends):
+            self.answers.contradicted.append(key)
+            known = None
+        if known is not None and not self.answers.doubted:
+            return known
+        outcome = self._decide(solver, statement, ends)
+        self.answers.write(key, outcome, known)
+        return outcome
+
+    def _is_broken_at(
+        self, known: Refuted, solver: z3.Solver, statement: Statement, ends: float
+    ) -> bool:
+        """Whether the claim is broken where it is said to be: nothing is searched for."""
+        if len(known.values) != len(statement.least):
+            return False
+        with solver:
+            solver.add(*statement.violation)
+            least = zip(statement.least, known.values, strict=True)
+            solver.add(*(term == value for term, value in least))
+            return bool(self._check(solver, ends) == z3.sat)
 
     def _decide(self, solver: z3.Solver, statement: Statement, ends: float) -> Outcome:
         with solver:
@@ -179,20 +211,3 @@ def _at_most(term: z3.ExprRef, bound: int) -> z3.BoolRef:
     if isinstance(term, z3.BitVecRef):
         return z3.ULE(term, bound)
     return term <= bound
-
-
-def smt2(obligation: Obligation) -> str:
-    """The obligation as a self-contained SMT-LIB 2 script: unsat exactly when it holds."""
-    statement = obligation.formula.statement()
-    printer = z3.Solver()
-    printer.add(*statement.violation)
-    # The printer's first two lines are its own banner and an unknown status.
-    body = str(printer.to_smt2()).split("\n", 2)[2]
-    # It numbers the terms that it names by all that the process made before.
-    numbers: dict[str, int] = {}
-    body = re.sub(r"(?<=[$?]x)\d+", lambda m: str(numbers.setdefault(m[0], len(numbers))), body)
-    comment = "\n".join(f"; {line}" for line in obligation.claim.splitlines())
-    return (
-        f"; {obligation.id}\n{comment}\n; It holds exactly when this script is unsatisfiable.\n"
-        f"(set-info :smt-lib-version 2.6)\n(set-logic {statement.logic})\n{body}"
-    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import hashlib
 import io
 import os
 import sys
@@ -18,16 +19,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
-from ferrum_verify.findings import Rule
+from ferrum_verify.findings import Finding, Rule
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import printable
 from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES, parse_json
 from ferrum_verify.reading.json_values import LIMIT, NOT_JSON, admit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ferrum_verify.findings import Finding
+    from collections.abc import Callable, Iterator, Mapping
 
 MAXIMUM_LINES = 100_000
 """Lines that are read of one ``.jsonl`` file."""
@@ -53,7 +52,8 @@ class LoadedDocument:
 
     ``source`` is printable: the path, with ``:LINE`` where a file holds a document a line.
     ``seconds`` is the time that reading took. ``origins`` are of a document that was put together
-    of several files: where each of its members stands, by the member's pointer.
+    of several files: where each of its members stands, by the member's pointer. ``digest`` is
+    the SHA-256 of its bytes, where these are asked about.
     """
 
     source: str
@@ -63,6 +63,7 @@ class LoadedDocument:
     line: int = field(default=1, compare=False)
     seconds: float = field(default=0.0, compare=False)
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
+    digest: str | None = field(default=None, compare=False)
 
 
 UNREADABLE_FILE = Rule(
@@ -74,10 +75,16 @@ UNREADABLE_FILE = Rule(
 )
 
 
-def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
+def read_documents(
+    path: str | os.PathLike[str],
+    is_known: Callable[[str], bool] | None = None,
+    content: bytes | None = None,
+) -> Iterator[LoadedDocument]:
     """The documents of a ``.json`` or ``.jsonl`` file, compressed or not, or of ``-``.
 
-    At least one is given: what cannot be read is a document with ``wire`` findings.
+    At least one is given: what cannot be read is a document with ``wire`` findings. Where
+    ``is_known`` is given, documents of files have digests, and one whose digest it takes is not
+    parsed. ``content`` is what the file holds, where it was read elsewhere.
     """
     name = os.fsdecode(path)
     if name == STANDARD_INPUT and path != STANDARD_INPUT:
@@ -85,16 +92,15 @@ def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
     place = None if name == STANDARD_INPUT else Path(name)
     source = "<stdin>" if place is None else printable(name)
     try:
-        with _open(name) as stream:
+        with _open(name, content) as stream:
             if place is None:
                 yield from _documents_of_standard_input(stream, source)
             elif _stem(name).endswith(".jsonl"):
-                yield from _documents_of_lines(stream, source, place)
+                yield from _documents_of_lines(stream, source, place, is_known=is_known)
             else:
                 started = time.perf_counter()
-                yield _document(
-                    stream.read(MAXIMUM_BUNDLE_BYTES + 1), source, place, started=started
-                )
+                text = stream.read(MAXIMUM_BUNDLE_BYTES + 1)
+                yield _document(text, source, place, started=started, is_known=is_known)
     except (OSError, EOFError, zlib.error, UnicodeEncodeError) as error:
         finding = UNREADABLE_FILE.finding(_reason(error, source))
         yield LoadedDocument(source=source, findings=(finding,), path=place)
@@ -127,8 +133,8 @@ def from_memory(value: Any, source: str = "<document>") -> LoadedDocument:
 
 
 @contextmanager
-def _open(name: str) -> Iterator[IO[bytes]]:
-    with _raw(name) as raw:
+def _open(name: str, content: bytes | None) -> Iterator[IO[bytes]]:
+    with _raw(name, content) as raw:
         packed = name.lower().endswith(".gz") or raw.peek(2)[:2] == _GZIP_MAGIC
         if packed:
             with gzip.GzipFile(fileobj=raw) as unpacked:
@@ -138,7 +144,10 @@ def _open(name: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _raw(name: str) -> Iterator[Any]:
+def _raw(name: str, content: bytes | None) -> Iterator[Any]:
+    if content is not None:
+        yield io.BufferedReader(cast("io.RawIOBase", io.BytesIO(content)))
+        return
     if name != STANDARD_INPUT:
         if "\0" in name:
             raise OSError(errno.EINVAL, "its name holds a null byte")
@@ -156,18 +165,39 @@ def _raw(name: str) -> Iterator[Any]:
 
 
 def _document(
-    text: bytes, source: str, path: Path | None, *, line: int = 1, started: float
+    text: bytes,
+    source: str,
+    path: Path | None,
+    *,
+    line: int = 1,
+    started: float,
+    is_known: Callable[[str], bool] | None = None,
 ) -> LoadedDocument:
-    try:
-        value = parse_json(text)
-    except DocumentError as error:
-        return LoadedDocument(source=source, findings=error.findings, path=path, line=line)
-    seconds = time.perf_counter() - started
-    return LoadedDocument(source=source, value=value, path=path, line=line, seconds=seconds)
+    digest = None if is_known is None else hashlib.sha256(text).hexdigest()
+    value, findings = None, tuple[Finding, ...]()
+    if digest is None or is_known is None or not is_known(digest):
+        try:
+            value = parse_json(text)
+        except DocumentError as error:
+            findings = error.findings
+    return LoadedDocument(
+        source=source,
+        value=value,
+        findings=findings,
+        path=path,
+        line=line,
+        seconds=0.0 if findings else time.perf_counter() - started,
+        digest=digest,
+    )
 
 
 def _documents_of_lines(
-    stream: IO[bytes], source: str, path: Path | None, *, first_line: int = 1
+    stream: IO[bytes],
+    source: str,
+    path: Path | None,
+    *,
+    first_line: int = 1,
+    is_known: Callable[[str], bool] | None = None,
 ) -> Iterator[LoadedDocument]:
     number = first_line - 1
     found = first_line > 1
@@ -184,7 +214,8 @@ def _documents_of_lines(
             return
         if line.strip():
             found = True
-            yield _document(line.rstrip(b"\r\n"), here, path, line=number, started=started)
+            text = line.rstrip(b"\r\n")
+            yield _document(text, here, path, line=number, started=started, is_known=is_known)
             started = time.perf_counter()
         if len(line) > MAXIMUM_BUNDLE_BYTES + 1:
             return  # the rest of an overlong line: nothing after it can be told apart

@@ -25,19 +25,27 @@ class Screen:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: what it is for, and the module that renders it."""
+    """A format: what it is for, and the module that renders it.
+
+    ``shows_documents`` says that it shows more of a document than the report says of it.
+    """
 
     summary: str
     module: str
+    shows_documents: bool = True
 
 
 FORMATS: dict[str, Format] = {
     "text": Format("for people in a terminal", "ferrum_verify.report.text"),
-    "json": Format("the report as data, ferrum-verify/report/v1", "ferrum_verify.report.json"),
+    "json": Format(
+        "the report as data, ferrum-verify/report/v1", "ferrum_verify.report.json", False
+    ),
     "sarif": Format("SARIF 2.1.0, for code scanning", "ferrum_verify.report.sarif"),
     "markdown": Format("for a pull-request comment", "ferrum_verify.report.markdown"),
-    "junit": Format("JUnit XML, for test reports", "ferrum_verify.report.junit"),
-    "github": Format("annotations beside the lines of a plan", "ferrum_verify.report.github"),
+    "junit": Format("JUnit XML, for test reports", "ferrum_verify.report.junit", False),
+    "github": Format(
+        "annotations beside the lines of a plan", "ferrum_verify.report.github", False
+    ),
     "html": Format("one page to look at, offline", "ferrum_verify.report.html"),
 }
 

@@ -122,7 +122,9 @@ class DocumentReport:
     that was derived from it), for renderers that show more than findings; ``path`` and
     ``line`` say where in which file it began, and ``origins`` where the members of a document
     stand that was put together of several; ``comparison`` is of the documents of a comparison
-    of catalogs. None of these five is in the JSON.
+    of catalogs. None of these five is in the JSON. ``key`` is a hash of the document's bytes and
+    of all that they were judged by, where it is known, and ``carried`` says that the report is
+    an earlier one's of the same key.
     """
 
     source: str
@@ -139,6 +141,8 @@ class DocumentReport:
     line: int = field(default=1, repr=False, compare=False)
     origins: Mapping[str, Origin] = field(default_factory=dict, repr=False, compare=False)
     comparison: Comparison | None = field(default=None, repr=False, compare=False)
+    key: str | None = None
+    carried: bool = False
 
     @property
     def files(self) -> tuple[Path | None, ...]:
@@ -176,6 +180,10 @@ class DocumentReport:
         if self.memory is not None:
             wire["memory"] = self.memory.to_wire()
         wire["timings"] = {phase: round(seconds, 6) for phase, seconds in self.timings.items()}
+        if self.key is not None:
+            wire["key"] = self.key
+        if self.carried:
+            wire["carried"] = True
         return wire
 
 
@@ -184,12 +192,13 @@ class Report:
     """The report of one run over one or more documents, under one model or schedule.
 
     ``judge`` says what was asked for; of anything but ``all``, the rest was not judged, and the
-    verdicts do not speak of it.
+    verdicts do not speak of it. ``shard`` is which part of a run this is, and of how many.
     """
 
     execution: Runs
     documents: tuple[DocumentReport, ...]
     judge: Judge = "all"
+    shard: tuple[int, int] | None = None
 
     @property
     def terms(self) -> str:
@@ -244,6 +253,7 @@ class Report:
             "tool": {"name": "ferrum-verify", "version": __version__},
             "execution": self.execution,
             **({} if self.judge == "all" else {"judge": self.judge}),
+            **({} if self.shard is None else {"shard": list(self.shard)}),
             "documents": [document.to_wire() for document in self.documents],
             "summary": self.summary,
         }

@@ -166,6 +166,8 @@ def report_schema() -> dict[str, Any]:
         {
             "kind": _one_of(*get_args(Kind), *get_args(Held)),
             "memory": _object({"pools": _list(_pool_cost()), "shape": _shape()}),
+            "key": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+            "carried": {"const": True},
             "obligations": _object(
                 dict.fromkeys((each.name for each in fields(Obligations)), _COUNT)
             ),
@@ -179,7 +181,11 @@ def report_schema() -> dict[str, Any]:
             "documents": _list({"$ref": "#/$defs/document"}),
             "summary": _object(dict.fromkeys(VERDICTS, _COUNT)),
         },
-        {"judge": _one_of(*get_args(Judgment))},
+        {
+            "judge": _one_of(*get_args(Judgment)),
+            "shard": _list({"type": "integer", "minimum": 1}) | {"minItems": 2, "maxItems": 2},
+            "merged": _list(_TEXT),
+        },
     )
     definitions = {
         "document": document,

@@ -86,11 +86,12 @@ def _document(
     document: DocumentReport, report: Report, *, with_tables: bool, width: int
 ) -> Iterator[RenderableType]:
     kind = f"{document.kind}, {report.terms}" if document.kind else "no known document"
+    carried = ", carried over" if document.carried else ""
     yield Text.assemble(
         (document.verdict.upper(), _STYLES[document.verdict]),
         "  ",
         (printable(document.source), "bold"),
-        f"  ({kind})",
+        f"  ({kind}{carried})",
         overflow="fold",
     )
     if document.findings or with_tables:

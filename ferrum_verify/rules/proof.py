@@ -15,6 +15,17 @@ UNDECIDED = Rule(
     severity="warning",
     undecided=True,
 )
+AUDIT_ENDED = Rule(
+    id="integrity.audit-ended",
+    summary="The audit of a document comes to its end.",
+    why="Nothing is known of a document whose audit ended its process, most often for want of "
+    "memory: it may be safe or not.",
+    fix="Audit the document by itself, on a machine with more memory, or without proofs.",
+    source="a limit of this verifier",
+    judgment="safety",
+    severity="warning",
+    undecided=True,
+)
 VACUOUS = Rule(
     id="integrity.proof-vacuous",
     summary="What each claim assumes can be met.",

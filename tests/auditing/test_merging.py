@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ferrum_verify.auditing import proofs as auditing
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples import Shape, ShapeCounterexample
-from ferrum_verify.limits import Limits, Proving
+from ferrum_verify.limits import Limits
 from ferrum_verify.prove import second_opinion
 from ferrum_verify.prove.export import SecondOpinion
 from ferrum_verify.prove.obligation import (
@@ -24,6 +24,7 @@ from ferrum_verify.prove.obligation import (
     formula,
 )
 from ferrum_verify.prove.prover import Proof, Verdict, prove
+from ferrum_verify.prove.proving import Proving
 from ferrum_verify.prove.slots import outlives_none
 from ferrum_verify.prove.theorem import Decision
 from ferrum_verify.reading.parse import subject_of
@@ -295,7 +296,7 @@ def test_the_gate_of_the_proofs_is_the_independent_check(monkeypatch: pytest.Mon
     """What ``prove`` is handed refuses a counterexample that the document does not bear out."""
     asked: list[bool] = []
 
-    def prove_nothing(_sources: Any, _limits: Any, accepts: Any, _observe: Any) -> Proof:
+    def prove_nothing(_sources: Any, _limits: Any, accepts: Any, *_: Any) -> Proof:
         peak = "/memory/dynamic_pools/3/minimum_invocation_peak_bytes"
         unit = Shape(1, 1, 1)
         asked.append(accepts(ShapeCounterexample(unit, 2048, 2047, peak)))

@@ -16,9 +16,9 @@ from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.counterexamples import SpanCounterexample, checking
 from ferrum_verify.derive import spans
 from ferrum_verify.documents.checkpoint import TokenSpan
-from ferrum_verify.limits import Proving as ProvingRecord
 from ferrum_verify.prove import prover, second_opinion
 from ferrum_verify.prove.obligation import Proved, Refuted, Vacuous
+from ferrum_verify.prove.proving import Proving as ProvingRecord
 from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.report.model import Obligations, verdict_of
 from ferrum_verify.rules.proof import VACUOUS

@@ -39,6 +39,7 @@ WITHOUT_EXAMPLE: dict[str, str] = {
     "binding.arena": "tests/prove/test_claims.py",
     "binding.arena-overflow": "tests/derive/test_bindings.py",
     "integrity.safety-in-doubt": "tests/auditing/test_asked.py",
+    "integrity.audit-ended": "tests/fleet/test_runs.py",
     "integrity.proof-undecided": "tests/auditing/test_proofs.py",
     "integrity.proof-vacuous": "tests/auditing/test_proofs.py",
     "integrity.proof-disagreement": "tests/auditing/test_proofs.py",

@@ -24,7 +24,7 @@ from ferrum_verify.plan.canonical import canonical_bytes
 from ferrum_verify.report.formats import FORMATS
 from tests.vectors import scale
 
-AUDITING = import_module("ferrum_verify.cli.audit")
+AUDITING = import_module("ferrum_verify.fleet.auditor")
 """The module, whose name the package's function of the same name may hide."""
 
 
@@ -362,12 +362,13 @@ def test_colour_on_a_terminal_and_a_bar_for_many_documents(
     assert run(["audit", "--no-prove", fragment, fragment]) == 0
     shown = capsys.readouterr()
     assert "\x1b[1;32mVERIFIED" in shown.out
-    assert "Auditing" in shown.err
+    assert "2/2" in shown.err
+    assert "fragment.json" in shown.err
     monkeypatch.setenv("NO_COLOR", "1")
     assert run(["audit", "--no-prove", fragment]) == 0
     shown = capsys.readouterr()
     assert "\x1b[" not in shown.out
-    assert "Auditing" not in shown.err
+    assert "1/1" not in shown.err
 
 
 def test_theorems_are_run(capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

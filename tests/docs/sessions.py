@@ -33,6 +33,7 @@ _VARYING = (
     (re.compile(r"\b\d+\.\d+ ?s\b"), "# s"),
     (re.compile(r"\b(z3|cvc5) \d[\d.]*"), r"\1 #"),
     (re.compile(r"(\b(?:z3|cvc5) #|\benumeration) +\d+\.\d+ +"), r"\1 # "),
+    (re.compile(r'("key": ")[0-9a-f]{64}'), r"\1#"),
     (re.compile(r'("(?:read|parse|check|prove)": )[\d.e-]+'), r"\1#"),
 )
 """What differs from run to run, and from machine to machine: times, and versions of solvers."""

@@ -9,8 +9,8 @@ import pytest
 
 from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
-from ferrum_verify.cli import audit as audit_file
 from ferrum_verify.cli import run
+from ferrum_verify.fleet import auditor as audit_file
 from ferrum_verify.integrations.config import Settings, SettingsError, find_settings, read_settings
 from ferrum_verify.limits import Limits
 from ferrum_verify.report.model import DocumentReport

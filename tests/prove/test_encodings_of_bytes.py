@@ -79,8 +79,8 @@ def test_words_hold_the_largest_value_that_they_are_made_for() -> None:
 
 def test_groups_that_take_turns_hold_the_largest_of_each_summed() -> None:
     one, two = CLAIMS[0], CLAIMS[5]
-    alternatives = frozenset({frozenset({(one, 2)}), frozenset({(two, 1)})})
-    both = frozenset({frozenset({(one, 1), (two, 3)})})
+    alternatives = (((one, 2),), ((two, 1),))
+    both = (((one, 1), (two, 3)),)
     shared = ((alternatives, 3), (both, 1))
     for shape in (Shape(1, 1, 1), Shape(4, 7, 3), Shape(2, 3, 2)):
         a, b = bytes_of(one, shape), bytes_of(two, shape)
@@ -150,6 +150,20 @@ def test_each_kind_of_row_is_at_a_shape_of_its_own() -> None:
     assert not holds(stay_under, both, total - 1)
 
 
+def test_a_bucket_that_is_never_reached_counts_for_no_ceiling() -> None:
+    shadowed = Staircase((Step(2, 8, 1, 40), Step(1, 4, 1, 70), Step(2, 9, 1, 50)))
+    claim = Claim(shadowed, 1, NO_BLOCKS)
+    assert holds(stay_under, ((claim, 2),), 100)
+    assert not holds(stay_under, ((claim, 2),), 99)
+
+
+def test_a_bound_that_takes_more_bits_than_the_count_holds_of_all() -> None:
+    """Only within 3 tokens it is asked, in 2 bits, in which a bucket's 8 would be 0."""
+    need = Need(0, ((Claim(STAIRS, 1, NO_BLOCKS), 1),))
+    assert holds(fits, need, Shape(2, 3, 1), 70)
+    assert not holds(fits, need, Shape(2, 3, 1), 69)
+
+
 def test_a_ceiling_is_compared_beyond_66_bits() -> None:
     """In words of a fixed 66 bits the sum and the ceiling would both be 0."""
     huge = Claim(Linear(2**63, ()), 1, NO_BLOCKS)
@@ -162,8 +176,8 @@ NEED = Need(
     1000,
     ((CLAIMS[1], 2),),
     (
-        (frozenset({frozenset({(CLAIMS[0], 1)}), frozenset({(CLAIMS[5], 1)})}), 2),
-        (frozenset({frozenset({(CLAIMS[0], 1)})}), 1),
+        ((((CLAIMS[0], 1),), ((CLAIMS[5], 1),)), 2),
+        ((((CLAIMS[0], 1),),), 1),
     ),
 )
 """Static bytes, two rows that each sequence has, two slots of two rows each, and one of one."""

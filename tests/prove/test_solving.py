@@ -26,7 +26,8 @@ from ferrum_verify.prove.obligation import (
     formula,
 )
 from ferrum_verify.prove.prover import prove
-from ferrum_verify.prove.solving import Session, numbers_in, smt2
+from ferrum_verify.prove.script import smt2
+from ferrum_verify.prove.solving import Session, numbers_in
 from ferrum_verify.reading.parse import subject_of
 from ferrum_verify.rules.proof import UNDECIDED
 

@@ -25,7 +25,7 @@ from ferrum_verify.limits import Limits
 from ferrum_verify.prove.divisibility import Span, bezout, contained
 from ferrum_verify.prove.obligation import Proved, Refuted, Vacuous
 from ferrum_verify.prove.prover import prove
-from ferrum_verify.prove.solving import smt2
+from ferrum_verify.prove.script import smt2
 from ferrum_verify.prove.spans import (
     Declared,
     have_no_boundary,

@@ -1,0 +1,1 @@
+"""Cache: what is remembered between runs, in a folder that several processes may share."""

@@ -1,0 +1,1 @@
+"""Fleets: many documents, over processes and machines, and what is known of them from before."""
