@@ -13,7 +13,7 @@ from ferrum_verify.plan.uses import Runs
 from ferrum_verify.report.shown import gate
 from ferrum_verify.rules import buffer, buffer_lives, buffer_places
 from ferrum_verify.rules.graph import ORDER_RULES
-from ferrum_verify.rules.schedule import TOO_MANY
+from ferrum_verify.rules.schedule_steps import TOO_MANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ferrum_verify.auditing.proofs import ProofReport
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.findings import Finding, Judge
-    from ferrum_verify.limits import Proving
     from ferrum_verify.plan.order import HappensBefore
+    from ferrum_verify.prove.proving import Proving
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.reading.schedules import LoadedSchedule
 

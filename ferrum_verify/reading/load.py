@@ -133,7 +133,7 @@ def from_memory(value: Any, source: str = "<document>") -> LoadedDocument:
 
 
 @contextmanager
-def _open(name: str, content: bytes | None) -> Iterator[IO[bytes]]:
+def _open(name: str, content: bytes | None = None) -> Iterator[IO[bytes]]:
     with _raw(name, content) as raw:
         packed = name.lower().endswith(".gz") or raw.peek(2)[:2] == _GZIP_MAGIC
         if packed:
