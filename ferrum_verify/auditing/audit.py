@@ -317,6 +317,8 @@ def judge(
         if derived is None:
             return subject, findings, None
         subject = derived
+    if subject.kind == "buffer-plan":
+        return subject, _judge_buffers(subject, execution, "all", under)[0], None
     if subject.kind == "schedule":
         from ferrum_verify.rules.schedule import check_alone  # noqa: PLC0415 - seldom needed
 

@@ -54,9 +54,12 @@ def check_counterexample(
     """
     try:
         wire = counterexample if isinstance(counterexample, dict) else counterexample.to_wire()
-        if execution not in ("in-order", "fenced", "concurrent") or not is_well_formed(wire):
-            return False
         parts = parts_of(document)
+        of_buffers = isinstance(parts, Plan)
+        if execution not in ("in-order", "fenced", "concurrent") or not is_well_formed(
+            wire, of_buffers=of_buffers
+        ):
+            return False
         if isinstance(parts, Plan):
             return check_of_buffers(parts, wire, execution, schedule)
         if schedule is not None and wire["kind"] in UNDER_SCHEDULE:

@@ -14,9 +14,12 @@ from ferrum_verify.counterexamples.sizes import MAXIMUM, is_shape
 Form = Callable[[Any], bool]
 
 
-def is_well_formed(wire: Any) -> bool:
-    """Whether the JSON has the members of its kind and no others, each of the right type."""
-    return any(form(wire) for form in _KINDS)
+def is_well_formed(wire: Any, *, of_buffers: bool = False) -> bool:
+    """Whether the JSON has the members of its kind and no others, each of the right type.
+
+    Those of a buffer plan have other ones than those of the engine's documents.
+    """
+    return any(form(wire) for form in (_KINDS_OF_BUFFERS if of_buffers else _KINDS))
 
 
 def _is_text(value: Any) -> bool:
@@ -57,7 +60,7 @@ def _is_run(value: Any) -> bool:
 
 
 def _is_shape(value: Any) -> bool:
-    return (_counts(value) and is_shape(value)) or _is_named_shape(value)
+    return _counts(value) and is_shape(value)
 
 
 def _is_named_shape(value: Any) -> bool:
@@ -99,17 +102,12 @@ _parties = {
     **dict.fromkeys(("permitted_by", "refused_by"), _is_text),
 }
 _bytes = _object({"start": _is_integer, "end": _is_integer})
-_of_buffers = {"shape": _is_named_shape, "arms": _is_arms}
 _at_shape = {"kind": _one_of("shape"), "shape": _is_shape}
 
 _KINDS = (
     _object(
         {"kind": _one_of("schedule"), "nodes": _is_run, "left": _use, "right": _use}
         | {"at": _is_count}
-    ),
-    _object(
-        {"kind": _one_of("schedule"), "nodes": _is_run, "left": _use, "right": _use}
-        | {"at": _is_count, "bytes": _bytes, **_of_buffers}
     ),
     _object(
         {
@@ -121,7 +119,7 @@ _KINDS = (
             "other": _object({"node": _is_text, "mode": _one_of("read", "write")}, _step),
             "at": _is_count,
         },
-        {"value": _is_text, **_of_buffers},
+        {"value": _is_text},
     ),
     _object(
         {"kind": _one_of("dependency"), "nodes": _is_run, "node": _is_text, "dependency": _is_text},
@@ -138,4 +136,34 @@ _KINDS = (
         {"kind": _one_of("span"), **_parties}
         | dict.fromkeys(("processed", "boundary", "prompt"), _is_count)
     ),
+)
+
+_named_shape = {"shape": _is_named_shape}
+_of_buffers = {**_named_shape, "arms": _is_arms, "bytes": _bytes}
+
+_KINDS_OF_BUFFERS = (
+    _object(
+        {"kind": _one_of("schedule"), "nodes": _is_run, "left": _use, "right": _use}
+        | {"at": _is_count, **_of_buffers}
+    ),
+    _object(
+        {
+            "kind": _one_of("access"),
+            "nodes": _is_run,
+            "resource": _is_text,
+            "writer": _object({"node": _is_text}),
+            "other": _object({"node": _is_text, "mode": _one_of("read", "write")}),
+            "at": _is_count,
+            **_of_buffers,
+        }
+    ),
+    _object(
+        {"kind": _one_of("overlap"), "left": _extent, "right": _extent, "byte": _is_integer}
+        | _named_shape
+    ),
+    _object(
+        {"kind": _one_of("shape"), "bytes": _is_integer, "limit": _is_integer}
+        | {"limit_from": _is_text, **_named_shape}
+    ),
+    _object({"kind": _one_of("shape"), "overflow": lambda value: value is True, **_named_shape}),
 )

@@ -75,6 +75,8 @@ def compile_program_bindings(
         facts = Expected(*_derived(subject, findings), "fenced")
         findings = []
     else:
+        if subject.kind == "buffer-plan":
+            raise DerivationError("a buffer-plan is of another planner, and has no bindings")
         if subject.nodes is None and not findings:
             raise DerivationError(f"a {subject.kind} has no nodes that bindings could belong to")
         faults, judged = judge_memory(subject, "fenced")

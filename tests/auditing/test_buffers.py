@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from ferrum_verify import audit, check_counterexample
+from ferrum_verify import (
+    FerrumVerifyError,
+    audit,
+    best_slots,
+    check_counterexample,
+    compile_program_bindings,
+    derive_sequence_checkpoint,
+)
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.report.formats import FORMATS, render
 from tests.buffer_plans import Json, buffer, node, plan
@@ -105,3 +112,9 @@ def test_combinations_of_arms_are_bounded() -> None:
     report = audit(plan(buffers, [*nodes, node("last", "b")]), "in-order", prove=False)
     assert told(report) <= {"buffer.read-before-write", "buffer.undecided"}
     assert report.verdict in ("violated", "undecided")
+
+
+def test_what_is_no_plan_of_the_engine_is_refused_by_commands_that_need_one() -> None:
+    for ask in (best_slots, compile_program_bindings, derive_sequence_checkpoint):
+        with pytest.raises(FerrumVerifyError, match="buffer-plan"):
+            ask(PLAN)

@@ -54,7 +54,7 @@ def test_a_folder_of_two_modules_is_not(tmp_path: Path, capfd: pytest.CaptureFix
         (["executorch", str(FIXTURES / "tvm-20190-027.txt")], "no ExecuTorch program"),
         (["tvm-relax", str(EXAMPLES / "executorch-21490.pte")], "is no text"),
         (["tvm-relax", "a\0b"], "null byte"),
-        (["xla", str(FIXTURES)], "has no *after_optimizations.txt"),
+        (["xla", str(EXAMPLES)], "has no *after_optimizations.txt"),
         (["xla", str(FIXTURES / "tvm-20190-027.txt")], "No text begins with HloModule"),
         (["executorch", *[str(EXAMPLES / "executorch-21490.pte")] * 2], "is one file"),
         (["onnx", "model.onnx"], "'onnx' is not one of"),

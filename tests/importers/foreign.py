@@ -40,7 +40,7 @@ PLANS = tuple(FILES)
 
 def contents(name: str) -> list[tuple[str, bytes]]:
     """The files of a plan with their bytes, decompressed."""
-    return [(each.name, _read(each)) for each in FILES[name][1]]
+    return [(each.name, read(each)) for each in FILES[name][1]]
 
 
 def imported(name: str, files: list[tuple[str, bytes]]) -> Any:
@@ -63,6 +63,7 @@ def refusal(importer: Callable[[list[tuple[str, bytes]]], Any], files: Any) -> s
     return None
 
 
-def _read(path: Path) -> bytes:
+def read(path: Path) -> bytes:
+    """The bytes of a fixture, decompressed."""
     data = path.read_bytes()
     return gzip.decompress(data) if path.suffix == ".gz" else data
