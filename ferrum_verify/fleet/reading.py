@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ferrum_verify.catalogue.rules import catalogue
 from ferrum_verify.counterexamples import Runs
 from ferrum_verify.counterexamples.from_wire import counterexample_of
 from ferrum_verify.findings import Family, Finding, Judgment, Severity
@@ -196,6 +195,9 @@ def document_of(
 
 
 def _finding(stated: FindingWire) -> Finding:
+    # All rules take longer to import than an audit takes to run.
+    from ferrum_verify.catalogue.rules import catalogue  # noqa: PLC0415
+
     rule = catalogue().get(stated.rule)
     if rule is None:
         raise ValueError(f"there is no rule {printable(stated.rule)}")
