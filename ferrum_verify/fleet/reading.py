@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from sys import intern
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -220,8 +221,8 @@ def _finding(stated: FindingWire) -> Finding:
 def _slot(stated: SlotWire) -> SlotReport:
     hazards = stated.hazards
     return SlotReport(
-        pool_id=stated.pool_id,
-        resource_ids=tuple(stated.resource_ids),
+        pool_id=intern(stated.pool_id),
+        resource_ids=tuple(map(intern, stated.resource_ids)),
         in_order=stated.in_order,
         fenced=stated.fenced,
         concurrent=stated.concurrent,
