@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from sys import intern
 from typing import TYPE_CHECKING, Any, get_args
 
 from ferrum_verify.auditing.asked import asked
@@ -368,14 +369,16 @@ def slots_of(facts: Expected | None) -> tuple[SlotReport, ...]:
                 continue
             safety = facts.slot_safety.get((group, index))
             users = {} if facts.order is None else facts.order.users
+            # The plans of a fleet have the same names, of which one will do.
+            pool_id, members = intern(pool.pool_id), tuple(map(intern, slot.resource_ids))
             # Where a member has no user, nobody can say when it lives.
             if safety is None or not all(users.get(name) for name in slot.resource_ids):
-                slots.append(SlotReport(pool_id=pool.pool_id, resource_ids=slot.resource_ids))
+                slots.append(SlotReport(pool_id=pool_id, resource_ids=members))
             else:
                 slots.append(
                     SlotReport(
-                        pool_id=pool.pool_id,
-                        resource_ids=slot.resource_ids,
+                        pool_id=pool_id,
+                        resource_ids=members,
                         in_order=safety.safe("in-order"),
                         fenced=safety.safe("fenced"),
                         concurrent=safety.safe("concurrent"),

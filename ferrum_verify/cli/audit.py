@@ -151,6 +151,7 @@ def audit(
         under=None if schedule is None else schedule_of(schedule),
         cache=fleet.cache_folder,
         doubted=fleet.verify_cache,
+        remembering=fleet.remembers(files, prove=prove),
     )
     run = Run(terms, fleet.carrying(), with_subjects=FORMATS[format_name].shows_documents)
     done, interrupted = _done(run, fleet, files)

@@ -11,8 +11,7 @@ import click
 
 from ferrum_verify.cache.folder import DEFAULT_FOLDER
 from ferrum_verify.findings.errors import DocumentError
-from ferrum_verify.fleet.jobs import AUTO, Pool, largest_first, usable_processors
-from ferrum_verify.fleet.shards import shard_of
+from ferrum_verify.fleet.files import largest_first, shard_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,9 +20,13 @@ if TYPE_CHECKING:
     from ferrum_verify.fleet.run import Run, Workers
     from ferrum_verify.report.model import DocumentReport
 
+AUTO = "auto"
+
 
 def _jobs(_context: click.Context, _parameter: click.Parameter, value: str) -> int:
     if value == AUTO:
+        from ferrum_verify.fleet.jobs import usable_processors  # noqa: PLC0415 - seldom needed
+
         return usable_processors()
     if not re.fullmatch(r"[1-9][0-9]{0,3}", value):
         raise click.BadParameter(f"{value!r} is neither a number from 1 to 9999 nor `{AUTO}`.")
@@ -125,6 +128,12 @@ class Fleet:
             return None
         return self.cache
 
+    def remembers(self, files: Sequence[str], *, prove: bool) -> bool:
+        """Whether it is worth it: to look one document up takes as long as to audit it unproved."""
+        stated = click.get_current_context().get_parameter_source
+        asked = stated("cache") is not click.core.ParameterSource.DEFAULT or self.since is not None
+        return prove or asked or len(files) > 1
+
     def carrying(self) -> Mapping[str, DocumentWire]:
         """The documents that may be carried over, by their keys; raises ClickException."""
         if self.since is None:
@@ -155,4 +164,8 @@ class Fleet:
             # A worker has a working directory of its own.
             cache = self.cache_folder and self.cache_folder.absolute()
             return Cluster(replace(run.terms, cache=cache), run.carrying, self.dask)
-        return Pool(run.terms, run.carrying, self.jobs) if self.jobs > 1 else None
+        if self.jobs == 1:
+            return None
+        from ferrum_verify.fleet.jobs import Pool  # noqa: PLC0415 - seldom needed
+
+        return Pool(run.terms, run.carrying, self.jobs)

@@ -51,13 +51,13 @@ class Auditor:
     def of(cls, terms: Terms, carrying: Mapping[str, DocumentWire] | None = None) -> Auditor:
         """An auditor, its cache opened."""
         folder, remarks = None, []
-        if terms.cache is not None:
+        if terms.cache is not None and terms.remembering:
             try:
                 folder = CacheFolder.open(terms.cache)
             except CacheError as error:
                 remarks.append(f"The cache {terms.cache} is not used: {error}.")
         reports = RememberedReports(
-            terms.digest(),
+            terms.digest() if terms.remembering else "",
             # Of what is written beside the report, a remembered one writes nothing.
             folder if terms.smt2 is None and not terms.memory else None,
             carrying or {},
@@ -78,7 +78,9 @@ class Auditor:
         """
         terms = self.terms
         whole = bool(terms.sources) or with_subject
-        is_known = (lambda _: False) if whole else self.reports.is_known
+        is_known = None
+        if terms.remembering:
+            is_known = (lambda _: False) if whole else self.reports.is_known
         for alone in read_documents(path, is_known, content):
             loaded = completed(alone, terms.sources)
             known = self.reports.of(loaded)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from ferrum_verify.findings.errors import FerrumVerifyError
-from ferrum_verify.fleet.jobs import Done
+from ferrum_verify.fleet.done import Done
 from ferrum_verify.reading.load import MAXIMUM_FILE_BYTES
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from distributed import WorkerPlugin, get_worker
 
 from ferrum_verify.fleet.auditor import Auditor
-from ferrum_verify.fleet.jobs import Done, done_with
+from ferrum_verify.fleet.done import Done, done_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,33 +14,17 @@ import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ferrum_verify.fleet.auditor import Audited, Auditor
+from ferrum_verify.fleet.auditor import Auditor
+from ferrum_verify.fleet.done import KILLED, Done, done_with
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
-    from ferrum_verify.cache.folder import Fault
     from ferrum_verify.fleet.reading import DocumentWire
     from ferrum_verify.fleet.terms import Terms
-
-AUTO = "auto"
-KILLED = "its process was ended twice, most likely for want of memory"
-
-
-class Done(NamedTuple):
-    """What a process found in a file, and what it has to say of its cache.
-
-    ``audited`` is None of a file whose audit did not come to its end, and ``why`` says why not.
-    """
-
-    audited: list[Audited] | None
-    why: str = ""
-    remarks: tuple[str, ...] = ()
-    faults: Mapping[Fault, int] | None = None
-    contradictions: tuple[str, ...] = ()
 
 
 def usable_processors() -> int:
@@ -48,20 +32,6 @@ def usable_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def largest_first(paths: Sequence[str]) -> list[int]:
-    """The places of files, the largest first: the last ones to end are then the short ones."""
-    sizes = [size_of(path) for path in paths]
-    return sorted(range(len(paths)), key=lambda place: -sizes[place])
-
-
-def size_of(path: str) -> int:
-    """The bytes of a file, 0 where that cannot be told."""
-    try:
-        return os.stat(path).st_size
-    except (OSError, ValueError):
-        return 0
 
 
 @dataclass(slots=True)
@@ -176,17 +146,3 @@ def _begin(terms: Terms, carrying: Mapping[str, DocumentWire]) -> None:
 def _audit(path: str) -> Done:
     (auditor,) = _auditor
     return done_with(auditor, path)
-
-
-def done_with(auditor: Auditor, path: str, content: bytes | None = None) -> Done:
-    """What an auditor finds in a file, to be sent to another process."""
-    audited = [
-        each._replace(report=replace(each.report, subject=None))
-        for each in auditor.audit(path, content)
-    ]
-    return Done(
-        audited,
-        remarks=tuple(auditor.remarks),
-        faults=auditor.take_faults(),
-        contradictions=tuple(auditor.take_contradictions()),
-    )

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import os
 import stat
+from sys import intern
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ferrum_verify.catalogue.rules import catalogue
 from ferrum_verify.counterexamples import Runs
 from ferrum_verify.counterexamples.from_wire import counterexample_of
 from ferrum_verify.findings import Family, Finding, Judgment, Severity
@@ -196,6 +196,9 @@ def document_of(
 
 
 def _finding(stated: FindingWire) -> Finding:
+    # All rules take longer to import than an audit takes to run.
+    from ferrum_verify.catalogue.rules import catalogue  # noqa: PLC0415
+
     rule = catalogue().get(stated.rule)
     if rule is None:
         raise ValueError(f"there is no rule {printable(stated.rule)}")
@@ -218,8 +221,8 @@ def _finding(stated: FindingWire) -> Finding:
 def _slot(stated: SlotWire) -> SlotReport:
     hazards = stated.hazards
     return SlotReport(
-        pool_id=stated.pool_id,
-        resource_ids=tuple(stated.resource_ids),
+        pool_id=intern(stated.pool_id),
+        resource_ids=tuple(map(intern, stated.resource_ids)),
         in_order=stated.in_order,
         fenced=stated.fenced,
         concurrent=stated.concurrent,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ferrum_verify.cache.folder import Fault
-    from ferrum_verify.fleet.jobs import Done
+    from ferrum_verify.fleet.done import Done
     from ferrum_verify.fleet.reading import DocumentWire
     from ferrum_verify.fleet.terms import Terms
 

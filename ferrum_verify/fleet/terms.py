@@ -7,7 +7,6 @@ import json
 import sys
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,8 @@ class Terms:
     """What an audit is asked: the options of ``audit_document``, once for all documents.
 
     ``sources`` complete each plan, ``under`` takes the place of ``execution``. ``cache`` is the
-    folder of a cache, and with ``doubted`` nothing that it says is taken.
+    folder of a cache, and with ``doubted`` nothing that it says is taken. Without ``remembering``
+    there is no cache, and reports have no keys.
     """
 
     execution: Execution = "fenced"
@@ -42,6 +42,7 @@ class Terms:
     under: LoadedSchedule | None = None
     cache: Path | None = None
     doubted: bool = False
+    remembering: bool = True
 
     def digest(self) -> str:
         """A hash of all that the report of a document follows from, but the document."""
@@ -76,6 +77,8 @@ def program_digest() -> str:
 
 
 def _version(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - takes a while
+
     try:
         return version(name)
     except PackageNotFoundError:

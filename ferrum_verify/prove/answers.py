@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ferrum_verify.cache.folder import CacheFolder
     from ferrum_verify.prove.obligation import Formula, Statement
 
-MOST_NUMBERS_KEPT = 300_000
-"""Numbers in the formulas that one process keeps: some ten MiB, however many plans there are."""
+MOST_NUMBERS_KEPT = 120_000
+"""Numbers in the formulas that one process keeps: some MiB, however many plans there are."""
 
 
 @dataclass(slots=True)

@@ -196,7 +196,7 @@ def with_files(*names: str) -> list[str]:
 def audited(*arguments: str, capsys: Any) -> tuple[int, dict[str, Any]]:
     status = run(["audit", "--no-prove", "--format", "json", *arguments])
     document = json.loads(capsys.readouterr().out)["documents"][0]
-    del document["timings"], document["source"], document["key"]
+    del document["timings"], document["source"]
     return status, document
 
 

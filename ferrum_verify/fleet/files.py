@@ -1,11 +1,10 @@
-"""Shards: parts of one run, for machines that know nothing of each other."""
+"""Files of a run: in which order they are taken up, and which part of them a machine has."""
 
 from __future__ import annotations
 
 import itertools
+import os
 from typing import TYPE_CHECKING
-
-from ferrum_verify.fleet.jobs import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,3 +24,17 @@ def shard_of(paths: Sequence[str], index: int, count: int) -> list[str]:
         for path, end, start in zip(paths, ends, (0, *ends), strict=False)
         if (start + end) * count // (2 * whole) == index - 1
     ]
+
+
+def largest_first(paths: Sequence[str]) -> list[int]:
+    """The places of files, the largest first: the last ones to end are then the short ones."""
+    sizes = [size_of(path) for path in paths]
+    return sorted(range(len(paths)), key=lambda place: -sizes[place])
+
+
+def size_of(path: str) -> int:
+    """The bytes of a file, 0 where that cannot be told."""
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return 0
