@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from ferrum_verify.findings.ordering import LABELS, label_of
 from ferrum_verify.findings.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ferrum_verify.findings import Finding
+    from ferrum_verify.findings.ordering import Label
     from ferrum_verify.report.model import Obligations
-
-Label = Literal["error", "warning", "note", "undecided"]
-
-LABELS: tuple[Label, ...] = ("error", "undecided", "warning", "note")
-"""From what must be looked at first to what may be."""
 
 _NOUNS: dict[Label, str] = {
     "error": "error",
@@ -23,11 +20,6 @@ _NOUNS: dict[Label, str] = {
     "warning": "warning",
     "note": "note",
 }
-
-
-def label_of(finding: Finding) -> Label:
-    """A finding's severity; a question that could not be answered is ``undecided``."""
-    return "undecided" if finding.undecided else finding.severity
 
 
 def tally(findings: Iterable[Finding]) -> dict[Label, int]:
@@ -58,8 +50,3 @@ def claim_counts(claims: Obligations) -> list[str]:
 def formula_count(claims: Obligations) -> str:
     """The formulas behind the claims, as they follow a number: " (89 formulas)"."""
     return f" ({plural(claims.formulas, 'formula')})" if claims.formulas else ""
-
-
-def urgency(finding: Finding) -> int:
-    """A sort key: errors first, then open questions, warnings and notes."""
-    return LABELS.index(label_of(finding))

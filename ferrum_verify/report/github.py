@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ferrum_verify.findings.ordering import label_of, urgency
 from ferrum_verify.findings.wording import plural, printable, sentence
-from ferrum_verify.report.counts import Label, label_of, tally_text, urgency
+from ferrum_verify.report.counts import tally_text
 from ferrum_verify.report.locations import file_name, regions_of
 
 if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
+    from ferrum_verify.findings.ordering import Label
     from ferrum_verify.reading.positions import Region
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import DocumentReport, Report
@@ -23,7 +25,7 @@ _COMMANDS: dict[Label, str] = {
 
 
 def render(report: Report, _screen: Screen) -> str:
-    """A workflow command for each finding, the errors first, and a line for each document.
+    """A workflow command for each finding, causes first, and a line for each document.
 
     GitHub shows only the first ten commands of a kind in a step; the log has them all.
     """
@@ -32,7 +34,7 @@ def render(report: Report, _screen: Screen) -> str:
         for document, regions in zip(report.documents, regions_of(report.documents), strict=True)
         for finding in document.findings
     ]
-    located.sort(key=lambda row: urgency(row[0]))
+    located.sort(key=lambda row: (row[0].cause is not None, urgency(row[0])))
     lines = [_command(finding, document, region) for finding, document, region in located]
     lines += [
         f"{each.verdict.upper()} {printable(each.source)}: {tally_text(each.findings)}"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from ferrum_verify.findings.ordering import label_of
 from ferrum_verify.findings.wording import compared_values, printable, sentence
-from ferrum_verify.report.counts import label_of
 from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.timeline import counterexample_lines
 

@@ -6,8 +6,9 @@ import html
 import re
 from typing import TYPE_CHECKING
 
+from ferrum_verify.findings.ordering import label_of
 from ferrum_verify.findings.wording import compared_values, plural, printable, sentence
-from ferrum_verify.report.counts import formula_count, label_of, tally, tally_text, urgency
+from ferrum_verify.report.counts import formula_count, tally, tally_text
 from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.timeline import counterexample_lines
 
@@ -112,7 +113,7 @@ def _items(document: DocumentReport, regions: Mapping[str, Region], room: int) -
     room -= len(_fold(document, []))
     uses = _uses(document)
     items: list[str] = []
-    for finding in sorted(document.findings, key=urgency):
+    for finding in document.findings:
         item = _item(finding, _line(finding, document, regions), uses)
         room -= len(item)
         if room < 0:

@@ -1,0 +1,57 @@
+"""In which order findings are told: causes first, what follows from them last."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ferrum_verify.findings import Finding
+
+Label = Literal["error", "undecided", "warning", "note"]
+
+LABELS: tuple[Label, ...] = ("error", "undecided", "warning", "note")
+"""From what must be looked at first to what may be."""
+
+
+def label_of(finding: Finding) -> Label:
+    """A finding's severity; a question that could not be answered is ``undecided``."""
+    return "undecided" if finding.undecided else finding.severity
+
+
+def urgency(finding: Finding) -> int:
+    """A sort key: errors first, then open questions, warnings and notes."""
+    return LABELS.index(label_of(finding))
+
+
+def causes_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Errors first; before others of their kind those that others follow from, and these last.
+
+    ``cause`` of each is the place of its cause in the new order.
+    """
+    causes = {finding.cause for finding in findings if finding.cause is not None}
+    order = sorted(
+        range(len(findings)),
+        key=lambda each: (
+            findings[each].cause is not None,
+            urgency(findings[each]),
+            each not in causes,
+        ),
+    )
+    places = {old: new for new, old in enumerate(order)}
+    return tuple(
+        replace(finding, cause=places[finding.cause]) if finding.cause is not None else finding
+        for finding in (findings[each] for each in order)
+    )
+
+
+def without(findings: Sequence[Finding], left_out: Collection[int]) -> tuple[Finding, ...]:
+    """The findings but those at the places ``left_out``; what follows from these has no cause."""
+    kept = [index for index in range(len(findings)) if index not in left_out]
+    places = {old: new for new, old in enumerate(kept)}
+    return tuple(
+        finding if finding.cause is None else replace(finding, cause=places.get(finding.cause))
+        for finding in (findings[index] for index in kept)
+    )
