@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.auditing.judged import Edited
+from ferrum_verify.auditing.lost_values import bindings_again, own_workspaces, storage_of
 from ferrum_verify.documents.pointer import edited, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from ferrum_verify.auditing.judged import Judged
+    from ferrum_verify.documents.program import ProgramNode
     from ferrum_verify.reading.document import Subject
 
 
@@ -19,8 +19,7 @@ def with_lost_nodes(judged: Judged) -> Edited | None:
     """The document with the nodes that its program or a dependency names, and that it lacks.
 
     Each is like another node of its operation, waits for nothing, and stands where the program
-    has it, else before the first node that waits for it. Resources that no node uses are used by
-    the one node that was lost, if it has at least as many values that no other node binds.
+    has it, else before the first node that waits for it.
     """
     subject, document = judged.subject, judged.document
     order = subject.order
@@ -42,17 +41,7 @@ def with_lost_nodes(judged: Judged) -> Edited | None:
     inserted: list[int] = []
     for name in lost:
         place = _place(name, names, subject, list(program))
-        template = next(
-            (
-                node
-                for node in wire
-                if name in program and node.get("operation_id") == program[name].operation_id
-            ),
-            wire[0],
-        )
-        unused = _unused(subject) if len(lost) == 1 and _could_use(subject, name, program) else []
-        again = {**template, "id": name, "dependencies": [], "resources": unused}
-        again |= {key: [] for key in ("values", "reads", "writes") if key in template}
+        again = _again(subject, name, program.get(name), wire)
         wire.insert(place, again)
         names.insert(place, name)
         inserted = [each + (each >= place) for each in inserted] + [place]
@@ -71,7 +60,7 @@ def with_lost_nodes(judged: Judged) -> Edited | None:
     return Edited(edited(document, at, lambda _: wire), moved_back)
 
 
-def _program_nodes(subject: Subject) -> dict[str, Any]:
+def _program_nodes(subject: Subject) -> dict[str, ProgramNode]:
     if subject.program is None:
         return {}
     return {node.id: node for block in subject.program.blocks for node in block.nodes}
@@ -86,23 +75,21 @@ def _place(name: str, names: list[str], subject: Subject, program: list[str]) ->
     return next((index for index, each in enumerate(names) if each in waiting), len(names))
 
 
-def _unused(subject: Subject) -> list[str]:
-    """The resources of the memory plan that no node lists, ascending."""
-    assert subject.order is not None
-    if subject.memory is None:
-        return []
-    listed = subject.order.listed
-    rows = (
-        *(row.resource_id for row in subject.memory.static_allocations),
-        *(row.base_resource_id for row in subject.memory.dynamic_descriptors),
-    )
-    return sorted(name for name in rows if name not in listed)
-
-
-def _could_use(subject: Subject, name: str, program: Mapping[str, Any]) -> bool:
-    """Whether a lost node has as many values that no other node binds as resources are unused."""
-    if name not in program or subject.plan_nodes is None:
-        return False
-    bound = {binding.value_id for node in subject.plan_nodes for binding in node.values}
-    own: Iterable[str] = {*program[name].inputs, *program[name].outputs} - bound
-    return len(_unused(subject)) <= len(list(own))
+def _again(
+    subject: Subject, name: str, source: ProgramNode | None, nodes: list[Any]
+) -> dict[str, Any]:
+    alike = None
+    if source is not None:
+        alike = next(
+            (node for node in nodes if node.get("operation_id") == source.operation_id), None
+        )
+    like = alike or nodes[0]
+    again = {**like, "id": name, "dependencies": []}
+    again |= {key: [] for key in ("values", "reads", "writes") if key in like}
+    resources = set(own_workspaces(subject, name))
+    if source is not None and "values" in like:
+        lies_in = storage_of(subject, source, nodes)
+        resources |= {resource for each in lies_in.values() for resource in each}
+        if alike is not None:
+            again["values"] = bindings_again(source, alike, lies_in)
+    return again | {"resources": sorted(resources)}

@@ -12,7 +12,8 @@ import click
 
 from ferrum_verify.auditing.audit import audit_document, schedule_of, whole_report
 from ferrum_verify.cli import INTERRUPTED
-from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
+from ferrum_verify.cli.output import OUTPUT_OPTION, complain
+from ferrum_verify.cli.presenting import FORMATS_EPILOG, presentation_options, publish
 from ferrum_verify.cli.proof_limits import (
     OBLIGATION_LIMIT_OPTION,
     PROOF_LIMIT_OPTION,
@@ -31,7 +32,6 @@ from ferrum_verify.findings.wording import plural, printable
 from ferrum_verify.limits import Proving
 from ferrum_verify.reading.joining import completed, is_source, read_parts
 from ferrum_verify.reading.load import read_documents
-from ferrum_verify.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -47,9 +47,7 @@ _KEPT_SUBJECTS = 100
 """Documents whose parsed form is kept for the report; of more, the findings must do."""
 
 
-@click.command(
-    epilog="Formats: " + "; ".join(f"{n} ({f.summary})" for n, f in FORMATS.items()),
-)
+@click.command(epilog=FORMATS_EPILOG)
 @click.argument("documents", metavar="DOC...", nargs=-1, required=True)
 @EXECUTION_OPTION
 @click.option(
@@ -79,14 +77,7 @@ _KEPT_SUBJECTS = 100
     show_default=True,
     help="Put the plan's claims to a solver too, or run the concrete checks only.",
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    default="text",
-    show_default=True,
-    help="What the report is written as.",
-)
+@presentation_options
 @click.option("--memory", is_flag=True, help="Add what the slots cost, and how little would do.")
 @OBLIGATION_LIMIT_OPTION
 @PROOF_LIMIT_OPTION
@@ -113,7 +104,6 @@ def audit(
     judge: Judge,
     schedule: str | None,
     prove: bool,
-    format_name: str,
     memory: bool,
     obligation_limit: float,
     proof_limit: float,
@@ -165,7 +155,7 @@ def audit(
     whole = whole_report(done, execution, under, judge)
     settled = settle(whole, baseline, None if interrupted else write_baseline, proved=prove)
     if done or not interrupted:
-        emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
+        publish(settled.report, output)
     for remark in (*settled.remarks, *_without_plan(alone)):
         complain(remark)
     if interrupted:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
+from ferrum_verify.cli.output import OUTPUT_OPTION, complain
+from ferrum_verify.cli.presenting import FORMATS_EPILOG, presentation_options, publish
 from ferrum_verify.cli.proof_limits import (
     OBLIGATION_LIMIT_OPTION,
     PROOF_LIMIT_OPTION,
@@ -23,7 +23,6 @@ from ferrum_verify.cli.settings import (
 from ferrum_verify.contracts import check_contracts, compare_contracts
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import printable
-from ferrum_verify.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
     from ferrum_verify.integrations.baseline import Baseline
     from ferrum_verify.report.model import Report
-
-_FORMATS = "Formats: " + "; ".join(f"{name} ({each.summary})" for name, each in FORMATS.items())
 
 _PLANS: Callable[[Any], Any] = click.option(
     "--plan",
@@ -47,20 +44,12 @@ _PROVE: Callable[[Any], Any] = click.option(
     show_default=True,
     help="Put what is said of all counts and shapes to a solver too, or rely on arithmetic.",
 )
-_FORMAT: Callable[[Any], Any] = click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    default="text",
-    show_default=True,
-    help="What the report is written as.",
-)
 _COMMON = (
     _PLANS,
     _PROVE,
     OBLIGATION_LIMIT_OPTION,
     PROOF_LIMIT_OPTION,
-    _FORMAT,
+    presentation_options,
     CONFIG_OPTION,
     BASELINE_OPTION,
     WRITE_BASELINE_OPTION,
@@ -80,7 +69,7 @@ def contracts() -> None:
     """Check what providers declare, and whether a change of it breaks plans."""
 
 
-@contracts.command(short_help="Check a catalog's declarations.", epilog=_FORMATS)
+@contracts.command(short_help="Check a catalog's declarations.", epilog=FORMATS_EPILOG)
 @click.argument("catalog")
 @click.option("--program", metavar="DOC", help="Hold the catalog to this program.")
 @click.option("--policy", metavar="DOC", help="Hold the catalog to this runtime policy.")
@@ -94,7 +83,6 @@ def check(
     prove: bool,
     obligation_limit: float,
     proof_limit: float,
-    format_name: str,
     baseline: Baseline | None,
     write_baseline: Path | None,
     output: Path | None,
@@ -106,10 +94,10 @@ def check(
     limits = limits_in_force(obligation_limit, proof_limit)
     with _one_sentence():
         report = check_contracts(catalog, program, policy, plans, prove=prove, limits=limits)
-    return _publish(report, format_name, output, baseline, write_baseline, proved=prove)
+    return _publish(report, output, baseline, write_baseline, proved=prove)
 
 
-@contracts.command(short_help="Compare two catalogs: what breaks?", epilog=_FORMATS)
+@contracts.command(short_help="Compare two catalogs: what breaks?", epilog=FORMATS_EPILOG)
 @click.argument("base")
 @click.argument("head")
 @_common_options
@@ -121,7 +109,6 @@ def compare(
     prove: bool,
     obligation_limit: float,
     proof_limit: float,
-    format_name: str,
     baseline: Baseline | None,
     write_baseline: Path | None,
     output: Path | None,
@@ -135,12 +122,11 @@ def compare(
     limits = limits_in_force(obligation_limit, proof_limit)
     with _one_sentence():
         report = compare_contracts(base, head, plans, prove=prove, limits=limits)
-    return _publish(report, format_name, output, baseline, write_baseline, proved=prove)
+    return _publish(report, output, baseline, write_baseline, proved=prove)
 
 
 def _publish(
     report: Report,
-    format_name: str,
     output: Path | None,
     baseline: Baseline | None,
     write_baseline: Path | None,
@@ -148,7 +134,7 @@ def _publish(
     proved: bool,
 ) -> int:
     settled = settle(report, baseline, write_baseline, proved=proved)
-    emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
+    publish(settled.report, output)
     for remark in settled.remarks:
         complain(remark)
     return settled.status

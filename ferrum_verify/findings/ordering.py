@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -27,17 +28,17 @@ def urgency(finding: Finding) -> int:
 
 
 def causes_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Errors first; before others of their kind those that others follow from, and these last.
+    """Errors first, of a kind those first that most others follow from, and these others last.
 
     ``cause`` of each is the place of its cause in the new order.
     """
-    causes = {finding.cause for finding in findings if finding.cause is not None}
+    follow = Counter(finding.cause for finding in findings if finding.cause is not None)
     order = sorted(
         range(len(findings)),
         key=lambda each: (
             findings[each].cause is not None,
             urgency(findings[each]),
-            each not in causes,
+            -follow[each],
         ),
     )
     places = {old: new for new, old in enumerate(order)}

@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What the output is written to: a terminal shows colour and has a width in columns."""
+    """What the output is written to: a terminal shows colour and has a width in columns.
+
+    ``show_all`` asks the text for every finding at length, and ``tables`` for its tables whatever
+    the verdict is.
+    """
 
     color: bool = False
     width: int = 80
     encoding: str = "utf-8"
+    show_all: bool = False
+    tables: bool = False
 
 
 @dataclass(frozen=True, slots=True)

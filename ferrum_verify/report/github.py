@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.findings.ordering import label_of, urgency
 from ferrum_verify.findings.wording import plural, printable, sentence
+from ferrum_verify.report.consequences import consequences_of, follow_words
 from ferrum_verify.report.counts import tally_text
 from ferrum_verify.report.locations import file_name, regions_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ferrum_verify.findings import Finding
     from ferrum_verify.findings.ordering import Label
     from ferrum_verify.reading.positions import Region
@@ -29,13 +32,14 @@ def render(report: Report, _screen: Screen) -> str:
 
     GitHub shows only the first ten commands of a kind in a step; the log has them all.
     """
-    located = [
-        (finding, document, regions.get(finding.location))
-        for document, regions in zip(report.documents, regions_of(report.documents), strict=True)
-        for finding in document.findings
-    ]
+    located = []
+    for document, regions in zip(report.documents, regions_of(report.documents), strict=True):
+        follows = consequences_of(document.findings)
+        for index, finding in enumerate(document.findings):
+            following = [document.findings[each] for each in follows.get(index, ())]
+            located.append((finding, document, regions.get(finding.location), following))
     located.sort(key=lambda row: (row[0].cause is not None, urgency(row[0])))
-    lines = [_command(finding, document, region) for finding, document, region in located]
+    lines = [_command(*row) for row in located]
     lines += [
         f"{each.verdict.upper()} {printable(each.source)}: {tally_text(each.findings)}"
         for each in report.documents
@@ -46,7 +50,12 @@ def render(report: Report, _screen: Screen) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _command(finding: Finding, document: DocumentReport, region: Region | None) -> str:
+def _command(
+    finding: Finding,
+    document: DocumentReport,
+    region: Region | None,
+    following: Sequence[Finding],
+) -> str:
     properties: dict[str, str | int] = {}
     path = document.origin(finding.location).path
     if path is not None:
@@ -58,6 +67,10 @@ def _command(finding: Finding, document: DocumentReport, region: Region | None) 
     properties["title"] = finding.rule
     label = label_of(finding)
     text = f"{_open_question(label)}{sentence(finding.message)}"
+    if following:
+        text += f" {sentence(follow_words(following))}"
+    if finding.cause is not None:
+        text += f" It follows from {document.findings[finding.cause].rule}."
     if region is None and finding.location:
         text += f" (at {printable(finding.location)})"
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())

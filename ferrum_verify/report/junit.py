@@ -78,11 +78,11 @@ def _case(finding: Finding, document: DocumentReport, region: Region | None) -> 
     label = label_of(finding)
     message = sentence(finding.message)
     if label == "undecided" or document.verdict == "unreadable":
-        element, text = ET.SubElement(case, "error"), _details(finding)
+        element, text = ET.SubElement(case, "error"), _details(finding, document)
     elif label == "error":
-        element, text = ET.SubElement(case, "failure"), _details(finding)
+        element, text = ET.SubElement(case, "failure"), _details(finding, document)
     else:
-        element, text = ET.SubElement(case, "system-out"), f"{label}: {_details(finding)}"
+        element, text = ET.SubElement(case, "system-out"), f"{label}: {_details(finding, document)}"
     if element.tag != "system-out":
         element.set("type", finding.rule)
         element.set("message", message)
@@ -90,8 +90,11 @@ def _case(finding: Finding, document: DocumentReport, region: Region | None) -> 
     return case
 
 
-def _details(finding: Finding) -> str:
+def _details(finding: Finding, document: DocumentReport) -> str:
     lines = [sentence(finding.message)]
+    if finding.cause is not None:
+        cause = document.findings[finding.cause]
+        lines.append(f"It follows from {cause.rule}: {sentence(cause.message)}")
     lines += [f"{name}: {printable(text)}" for name, text in compared_values(finding)]
     if finding.counterexample is not None:
         lines += ["counterexample:", *counterexample_lines(finding.counterexample, _COLUMNS)]

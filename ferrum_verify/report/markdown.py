@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.findings.ordering import label_of
 from ferrum_verify.findings.wording import compared_values, plural, printable, sentence
+from ferrum_verify.report.consequences import consequences_of, follow_words
 from ferrum_verify.report.counts import formula_count, tally, tally_text
 from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.timeline import counterexample_lines
@@ -109,12 +110,18 @@ def _fold(document: DocumentReport, items: list[str]) -> str:
 
 
 def _items(document: DocumentReport, regions: Mapping[str, Region], room: int) -> list[str]:
-    """The findings of a document, the most urgent first, as many as there is room for."""
+    """The findings of a document, causes first, as many as there is room for."""
     room -= len(_fold(document, []))
     uses = _uses(document)
     items: list[str] = []
-    for finding in document.findings:
+    follows = consequences_of(document.findings)
+    for index, finding in enumerate(document.findings):
+        following = [document.findings[each] for each in follows.get(index, ())]
         item = _item(finding, _line(finding, document, regions), uses)
+        if following:
+            item += f"\n  {escaped(follow_words(following))}."
+        if finding.cause is not None:
+            item += f"\n  Follows from `{document.findings[finding.cause].rule}`."
         room -= len(item)
         if room < 0:
             break

@@ -75,7 +75,7 @@ def _run(report: Report) -> dict[str, Any]:
         ],
         "artifacts": [{"location": _artifact(uri), "roles": ["analysisTarget"]} for uri in files],
         "results": [
-            _result(finding, document, places, indices)
+            _result(finding, document, places, indices, _cause(finding, document, places))
             for document, places in zip(report.documents, regions, strict=True)
             for finding in document.findings
         ],
@@ -122,6 +122,7 @@ def _result(
     document: DocumentReport,
     regions: Mapping[str, Region],
     indices: Mapping[str, int],
+    cause: dict[str, Any] | None,
 ) -> dict[str, Any]:
     result: dict[str, Any] = {"ruleId": finding.rule}
     if finding.rule in indices:
@@ -133,15 +134,28 @@ def _result(
         "locations": [_location(document, finding.location, regions)],
         "partialFingerprints": {"findingHash/v1": _identity(finding)},
     }
+    if cause is not None:
+        result["relatedLocations"] = [cause]
     if isinstance(finding.counterexample, _Run):
         result["codeFlows"] = [_code_flow(finding.counterexample, document, regions)]
     wire = finding.to_wire()
     result["properties"] = {"document": document.source, "family": finding.family} | {
         name: wire[name]
-        for name in ("judgment", "expected", "actual", "fix", "counterexample")
+        for name in ("judgment", "expected", "actual", "fix", "cause", "counterexample")
         if name in wire
     }
     return result
+
+
+def _cause(
+    finding: Finding, document: DocumentReport, regions: Mapping[str, Region]
+) -> dict[str, Any] | None:
+    """Where the finding stands from which this one follows, and what it says."""
+    if finding.cause is None:
+        return None
+    cause = document.findings[finding.cause]
+    text = f"It follows from {cause.rule}: {sentence(cause.message)}"
+    return _location(document, cause.location, regions) | {"message": {"text": text}}
 
 
 def _message(finding: Finding) -> str:
