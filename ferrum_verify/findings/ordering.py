@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from ferrum_verify.findings import Finding
 
@@ -48,11 +48,10 @@ def causes_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     )
 
 
-def without(findings: Sequence[Finding], left_out: Collection[int]) -> tuple[Finding, ...]:
-    """The findings but those at the places ``left_out``; what follows from these has no cause."""
-    kept = [index for index in range(len(findings)) if index not in left_out]
-    places = {old: new for new, old in enumerate(kept)}
+def of_places(findings: Sequence[Finding], places: Sequence[int]) -> tuple[Finding, ...]:
+    """The findings at ``places``; what follows from one that is not there has no cause."""
+    new = {old: index for index, old in enumerate(places)}
     return tuple(
-        finding if finding.cause is None else replace(finding, cause=places.get(finding.cause))
-        for finding in (findings[index] for index in kept)
+        finding if finding.cause is None else replace(finding, cause=new.get(finding.cause))
+        for finding in (findings[index] for index in places)
     )

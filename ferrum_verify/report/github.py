@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.findings.ordering import label_of, urgency
 from ferrum_verify.findings.wording import plural, printable, sentence
+from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.consequences import consequences_of, follow_words
 from ferrum_verify.report.counts import tally_text
 from ferrum_verify.report.locations import file_name, regions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ferrum_verify.findings import Finding
     from ferrum_verify.findings.ordering import Label
     from ferrum_verify.reading.positions import Region
@@ -33,11 +32,20 @@ def render(report: Report, _screen: Screen) -> str:
     GitHub shows only the first ten commands of a kind in a step; the log has them all.
     """
     located = []
-    for document, regions in zip(report.documents, regions_of(report.documents), strict=True):
+    told = told_once(report.documents)
+    all_regions = regions_of(report.documents)
+    for number, (document, regions) in enumerate(zip(report.documents, all_regions, strict=True)):
         follows = consequences_of(document.findings)
-        for index, finding in enumerate(document.findings):
+        for index in told.own[number]:
+            finding = document.findings[index]
             following = [document.findings[each] for each in follows.get(index, ())]
-            located.append((finding, document, regions.get(finding.location), following))
+            also = sentence(follow_words(following)) if following else ""
+            located.append((finding, document, regions.get(finding.location), also))
+    for alike in told.alike:
+        documents = [report.documents[each] for each in alike.documents]
+        region = all_regions[alike.documents[0]].get(alike.finding.location)
+        also = f"In {plural(len(documents), 'document')}: {', '.join(d.source for d in documents)}."
+        located.append((alike.finding, documents[0], region, also))
     located.sort(key=lambda row: (row[0].cause is not None, urgency(row[0])))
     lines = [_command(*row) for row in located]
     lines += [
@@ -54,7 +62,7 @@ def _command(
     finding: Finding,
     document: DocumentReport,
     region: Region | None,
-    following: Sequence[Finding],
+    also: str,
 ) -> str:
     properties: dict[str, str | int] = {}
     path = document.origin(finding.location).path
@@ -67,8 +75,8 @@ def _command(
     properties["title"] = finding.rule
     label = label_of(finding)
     text = f"{_open_question(label)}{sentence(finding.message)}"
-    if following:
-        text += f" {sentence(follow_words(following))}"
+    if also:
+        text += f" {printable(also)}"
     if finding.cause is not None:
         text += f" It follows from {document.findings[finding.cause].rule}."
     if region is None and finding.location:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ferrum_verify.findings.ordering import label_of
+from ferrum_verify.findings.ordering import label_of, of_places
 from ferrum_verify.findings.wording import compared_values, plural, printable, sentence
+from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.consequences import consequences_of, follow_words
 from ferrum_verify.report.counts import formula_count, tally, tally_text
 from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.positions import Region
+    from ferrum_verify.report.alike import Alike
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import DocumentReport, Report
 
@@ -41,18 +44,30 @@ def render(report: Report, _screen: Screen) -> str:
     head = "\n".join(_head(report))
     room = MAXIMUM_CHARACTERS - len(head) - _ROOM_FOR_THE_END
     text, hidden = head, len(report.findings)
-    for document, places in zip(report.documents, regions_of(report.documents), strict=True):
-        if not document.findings:
+    told = told_once(report.documents)
+    regions = regions_of(report.documents)
+    of_many = ""
+    for alike in told.alike:
+        block = _alike(alike, report, regions)
+        if len(of_many) + len(block) > room:
+            break
+        of_many += block
+        hidden -= len(alike.documents)
+    room -= len(of_many)
+    for number, document in enumerate(report.documents):
+        findings = of_places(document.findings, told.own[number])
+        if not findings:
             continue
-        items = _items(document, places, room)
+        items = _items(replace(document, findings=findings), regions[number], room)
         if not items:
             break
         block = _fold(document, items)
         text += block
         room -= len(block)
         hidden -= len(items)
-        if len(items) < len(document.findings):
+        if len(items) < len(findings):
             break
+    text += of_many
     if hidden:
         text += (
             f"\n{plural(hidden, 'finding')} more than a comment can hold: "
@@ -107,6 +122,17 @@ def _fold(document: DocumentReport, items: list[str]) -> str:
     title = f"<code>{html.escape(printable(document.source))}</code>"
     summary = f"<summary>{title}: {tally_text(document.findings)}</summary>"
     return f"\n<details>{summary}\n" + "".join(items) + "\n\n</details>\n"
+
+
+def _alike(alike: Alike, report: Report, regions: Sequence[Mapping[str, Region]]) -> str:
+    """A finding that many plans have: once, and then the plans."""
+    documents = [report.documents[number] for number in alike.documents]
+    first = documents[0]
+    item = _item(
+        alike.finding, _line(alike.finding, first, regions[alike.documents[0]]), _uses(first)
+    )
+    listed = ", ".join(_code(document.source) for document in documents)
+    return f"{item}\n\n  In {plural(len(documents), 'document')}: {listed}\n"
 
 
 def _items(document: DocumentReport, regions: Mapping[str, Region], room: int) -> list[str]:

@@ -19,17 +19,19 @@ from ferrum_verify.counterexamples import (
     ScheduleCounterexample,
 )
 from ferrum_verify.findings import pointer, rules_of
-from ferrum_verify.findings.wording import printable, sentence
+from ferrum_verify.findings.wording import plural, printable, sentence
+from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.timeline import counterexample_lines
 from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ferrum_verify.counterexamples import ScheduledNode
     from ferrum_verify.findings import Finding, Rule
     from ferrum_verify.reading.positions import Region
+    from ferrum_verify.report.alike import Alike
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import DocumentReport, Report
 
@@ -56,6 +58,7 @@ def _run(report: Report) -> dict[str, Any]:
         )
     )
     regions = regions_of(report.documents, [_pointers(each) for each in report.documents])
+    told = told_once(report.documents)
     return {
         "tool": {
             "driver": {
@@ -76,9 +79,10 @@ def _run(report: Report) -> dict[str, Any]:
         "artifacts": [{"location": _artifact(uri), "roles": ["analysisTarget"]} for uri in files],
         "results": [
             _result(finding, document, places, indices, _cause(finding, document, places))
-            for document, places in zip(report.documents, regions, strict=True)
-            for finding in document.findings
-        ],
+            for document, places, own in zip(report.documents, regions, told.own, strict=True)
+            for finding in (document.findings[index] for index in own)
+        ]
+        + [_of_many(alike, report.documents, regions, indices) for alike in told.alike],
         "properties": {
             "execution": report.execution,
             **({} if report.judge == "all" else {"judge": report.judge}),
@@ -144,6 +148,26 @@ def _result(
         for name in ("judgment", "expected", "actual", "fix", "cause", "counterexample")
         if name in wire
     }
+    return result
+
+
+def _of_many(
+    alike: Alike,
+    documents: Sequence[DocumentReport],
+    regions: Sequence[Mapping[str, Region]],
+    indices: Mapping[str, int],
+) -> dict[str, Any]:
+    """The result of a finding that many plans have: at the first, with the others beside it."""
+    finding, (first, *others) = alike.finding, alike.documents
+    result = _result(finding, documents[first], regions[first], indices, None)
+    names = ", ".join(printable(documents[each].source) for each in alike.documents)
+    result["message"]["text"] += f"\nIn {plural(len(alike.documents), 'document')}: {names}."
+    result["relatedLocations"] = [
+        _location(documents[each], finding.location, regions[each])
+        | {"message": {"text": f"The same of {printable(documents[each].source)}."}}
+        for each in others
+    ]
+    result["properties"]["documents"] = [documents[each].source for each in alike.documents]
     return result
 
 

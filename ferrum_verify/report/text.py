@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
+from ferrum_verify.findings.ordering import of_places
 from ferrum_verify.findings.wording import plural, printable, sentence
+from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.counts import claim_counts, tally_text
 from ferrum_verify.report.locations import place_texts
 from ferrum_verify.report.screen import Sheet
@@ -16,11 +18,12 @@ from ferrum_verify.report.text_findings import finding_blocks
 from ferrum_verify.report.text_tables import cost, tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
     from ferrum_verify.findings import Finding
+    from ferrum_verify.report.alike import Alike, Told
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import DocumentReport, Report, Verdict
 
@@ -40,15 +43,20 @@ def render(report: Report, screen: Screen) -> str:
     sheet = Sheet(screen)
     screen = replace(screen, width=sheet.width)
     alone = len(report.documents) == 1
+    told = told_once(report.documents, notes=True)
     places = place_texts(report.documents)
     for index, document in enumerate(report.documents):
-        if index and (document.findings or report.documents[index - 1].findings):
+        if index and (told.own[index] or told.own[index - 1]):
             sheet.add(Text())
-        for block in _document(document, report, screen, places[index], alone=alone):
+        own = of_places(document.findings, told.own[index])
+        for block in _document(document, own, report, screen, places[index], alone=alone):
+            sheet.add(block)
+    for alike in told.alike:
+        for block in _alike(alike, report, screen):
             sheet.add(block)
     sheet.add(Text())
     if not alone:
-        for block in _failing_again(report):
+        for block in _failing_again(report, told):
             sheet.add(block)
     sheet.add(_summary(report))
     return sheet.text()
@@ -75,19 +83,33 @@ def _summary(report: Report) -> Text:
     )
 
 
-def _failing_again(report: Report) -> Iterator[RenderableType]:
-    """Of many documents those that are not verified, each with what is wrong with it first."""
-    failing = [each for each in report.documents if each.verdict != "verified"]
+def _alike(alike: Alike, report: Report, screen: Screen) -> Iterator[RenderableType]:
+    """A finding that many documents have: once, and then the documents."""
+    yield from finding_blocks((alike.finding,), screen)
+    sources = ", ".join(printable(report.documents[each].source) for each in alike.documents)
+    yield Padding(Text(f"In {plural(len(alike.documents), 'document')}: {sources}"), (0, 0, 0, 4))
+
+
+def _failing_again(report: Report, told: Told) -> Iterator[RenderableType]:
+    """Of many documents those that are not verified, each with what is wrong with it first.
+
+    What was told of many at once is not said again of each.
+    """
+    failing = [
+        (document, own)
+        for document, own in zip(report.documents, told.own, strict=True)
+        if document.verdict != "verified" and (own or not document.findings)
+    ]
     if len(failing) == len(report.documents) <= 2:
         return
-    for document in failing[:SHOWN_AGAIN]:
+    for document, own in failing[:SHOWN_AGAIN]:
         yield Text.assemble(
             (document.verdict.upper(), _STYLES[document.verdict]),
             f"  {printable(document.source)}: {tally_text(document.findings)}",
             overflow="fold",
         )
-        if document.findings:
-            first = document.findings[0]
+        if own:
+            first = document.findings[own[0]]
             yield Padding(Text(f"{first.rule}: {sentence(first.message)}"), (0, 0, 0, 4))
     if len(failing) > SHOWN_AGAIN:
         yield Text(f"… and {plural(len(failing) - SHOWN_AGAIN, 'more document')} that fail")
@@ -97,6 +119,7 @@ def _failing_again(report: Report) -> Iterator[RenderableType]:
 
 def _document(
     document: DocumentReport,
+    findings: Sequence[Finding],
     report: Report,
     screen: Screen,
     places: Mapping[str, str],
@@ -111,9 +134,9 @@ def _document(
         f"  ({kind})",
         overflow="fold",
     )
-    if document.findings or alone:
+    if findings or alone:
         yield Text(f"  {_facts(document)}", style="dim")
-    yield from finding_blocks(document.findings, screen, document.subject, places)
+    yield from finding_blocks(findings, screen, document.subject, places)
     if alone and document.subject is not None:
         wanted = screen.tables or document.verdict == "verified"
         yield from tables(document, document.subject) if wanted else cost(document)

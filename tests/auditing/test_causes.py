@@ -14,7 +14,7 @@ import models
 from ferrum_verify.auditing.audit import audit
 from ferrum_verify.auditing.causes import MOST_TRIALS
 from ferrum_verify.catalogue.restamp import restamp
-from ferrum_verify.findings.ordering import causes_first, without
+from ferrum_verify.findings.ordering import causes_first, of_places
 from ferrum_verify.report.formats import render
 from tests.report.findings import finding
 
@@ -230,5 +230,5 @@ def test_causes_come_first_and_keep_what_follows() -> None:
     told = causes_first([note, finding("first", cause=3), other, cause])
     assert [each.message for each in told] == ["cause", "other", "note", "first"]
     assert told[3].cause == 0
-    assert [each.cause for each in without(told, {0})] == [None, None, None]
-    assert [each.cause for each in without(told, {1})] == [None, None, 0]
+    assert [each.cause for each in of_places(told, [1, 2, 3])] == [None, None, None]
+    assert [each.cause for each in of_places(told, [0, 2, 3])] == [None, None, 0]

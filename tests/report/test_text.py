@@ -15,7 +15,9 @@ from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli.schemas import schema_of
 from ferrum_verify.report.formats import FORMATS, Screen, render
 from ferrum_verify.report.model import DocumentReport, Obligations, Report, SlotReport
-from ferrum_verify.report.text import MAXIMUM_ROWS, SHOWN_OF_A_RULE, render_findings
+from ferrum_verify.report.text import render_findings
+from ferrum_verify.report.text_findings import SHOWN_OF_A_RULE
+from ferrum_verify.report.text_tables import MAXIMUM_ROWS
 from tests.examples import WITH_EXAMPLE, report_of_rule
 from tests.report.findings import finding
 from tests.report.test_model import COUNTEREXAMPLES

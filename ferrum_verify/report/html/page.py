@@ -19,6 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ferrum_verify.findings import rules_of
 from ferrum_verify.findings.wording import byte_count, plural, printable
 from ferrum_verify.report import slots_table
+from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.counts import claim_counts
 from ferrum_verify.report.html.arenas import binding_arenas
 from ferrum_verify.report.html.capacity import (
@@ -35,7 +36,7 @@ from ferrum_verify.report.html.comparison import (
     checkpoint_view,
     comparison_facts,
 )
-from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped
+from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped, message_pieces
 from ferrum_verify.report.html.picture import names_of, picture
 from ferrum_verify.report.html.sharing import PoolRow, pool_rows, saved_in_all
 from ferrum_verify.report.html.slots import SlotRow, slot_rows
@@ -118,6 +119,14 @@ def page(report: Report, version: str) -> str:
             number not in drawn and document.comparison is None
             for number, document in enumerate(report.documents)
         ),
+        alike=[
+            (
+                each.finding,
+                message_pieces(each.finding.message, None),
+                [documents[number] for number in each.documents],
+            )
+            for each in told_once(report.documents).alike
+        ],
         rules={rule.id: rule for rule in rules_of(report.findings)},
         style=_asset("report.css"),
         script=script,
