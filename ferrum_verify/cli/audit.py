@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -236,7 +237,9 @@ def _without_plan(alone: list[str]) -> Iterator[str]:
 @contextmanager
 def _progress(paths: tuple[str, ...]) -> Iterator[Callable[[], None]]:
     """A progress bar over many documents, on a terminal that is not a pipe or a log."""
-    files_of_lines = any(path.lower().endswith((".jsonl", ".jsonl.gz")) for path in paths)
+    files_of_lines = any(
+        path.lower().endswith((".jsonl", ".jsonl.gz")) or os.path.isdir(path) for path in paths
+    )
     if not (files_of_lines or len(paths) > 1) or sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None
         return

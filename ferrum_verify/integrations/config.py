@@ -56,7 +56,7 @@ class Settings:
         """The report without findings of ignored rules, and those findings."""
         if not self.ignore:
             return report, []
-        return hide(report, lambda _document, finding: finding.rule in self.ignore)
+        return hide(report, "ignored", lambda _document, finding: self.ignore.get(finding.rule))
 
 
 def find_settings(folder: Path | None = None, read: Reader = read_bounded) -> Settings:

@@ -39,6 +39,7 @@ class Format:
 
 FORMATS: dict[str, Format] = {
     "text": Format("for people in a terminal", "ferrum_verify.report.text"),
+    "concise": Format("one line a finding, for editors", "ferrum_verify.report.concise"),
     "json": Format("the report as data, ferrum-verify/report/v1", "ferrum_verify.report.json"),
     "sarif": Format("SARIF 2.1.0, for code scanning", "ferrum_verify.report.sarif"),
     "markdown": Format("for a pull-request comment", "ferrum_verify.report.markdown"),

@@ -49,12 +49,12 @@ def render(report: Report, _screen: Screen) -> str:
     located.sort(key=lambda row: (row[0].cause is not None, urgency(row[0])))
     lines = [_command(*row) for row in located]
     lines += [
-        f"{each.verdict.upper()} {printable(each.source)}: {tally_text(each.findings)}"
+        f"{each.shown_verdict} {printable(each.source)}: {tally_text(each.findings)}"
         for each in report.documents
     ]
     if len(report.documents) != 1:
         total = plural(len(report.documents), "document")
-        lines.append(f"{report.verdict.upper()} {total}: {tally_text(report.findings)}")
+        lines.append(f"{report.shown_verdict} {total}: {tally_text(report.findings)}")
     return "\n".join(lines) + "\n"
 
 

@@ -7,18 +7,20 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ferrum_verify.findings.ordering import label_of, of_places
+from ferrum_verify.findings.ordering import causes_first, label_of, of_places
 from ferrum_verify.findings.wording import compared_values, plural, printable, sentence
 from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.consequences import consequences_of, follow_words
 from ferrum_verify.report.counts import formula_count, tally, tally_text
 from ferrum_verify.report.locations import file_name, regions_of
+from ferrum_verify.report.model import HIDDEN_AS, hidden_words
 from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.document import Subject
     from ferrum_verify.reading.positions import Region
     from ferrum_verify.report.alike import Alike
     from ferrum_verify.report.formats import Screen
@@ -55,7 +57,7 @@ def render(report: Report, _screen: Screen) -> str:
         hidden -= len(alike.documents)
     room -= len(of_many)
     for number, document in enumerate(report.documents):
-        findings = of_places(document.findings, told.own[number])
+        findings = causes_first(of_places(document.findings, told.own[number]))
         if not findings:
             continue
         items = _items(replace(document, findings=findings), regions[number], room)
@@ -68,6 +70,8 @@ def render(report: Report, _screen: Screen) -> str:
         if len(items) < len(findings):
             break
     text += of_many
+    if report.hidden and (block := _hidden(report)) and len(block) <= room:
+        text += block
     if hidden:
         text += (
             f"\n{plural(hidden, 'finding')} more than a comment can hold: "
@@ -81,11 +85,13 @@ _ROOM_FOR_THE_END = 200
 
 def _head(report: Report) -> Iterator[str]:
     count = plural(len(report.documents), "document")
-    yield f"### ferrum-verify: {report.verdict}"
+    yield f"### ferrum-verify: {report.verdict}{hidden_words(report.hidden)}"
     yield ""
-    model, _, not_judged = report.terms.partition(", ")
-    told = f"`{model}` execution" + (f", {not_judged}" if not_judged else "")
-    yield f"{count} audited under {told}: {tally_text(report.findings)}."
+    runs = any(document.is_run for document in report.documents)
+    told = f" under `{report.execution}` execution" if runs else ""
+    yield (
+        f"{count} audited {told}{report.not_judged}".rstrip() + f": {tally_text(report.findings)}."
+    )
     yield ""
     proofs = any(document.obligations is not None for document in report.documents)
     yield "| Document | Verdict | Errors | Open | Warnings | Notes |" + (
@@ -96,7 +102,7 @@ def _head(report: Report) -> Iterator[str]:
     for document in worst_first[:_MAXIMUM_ROWS]:
         counts = " | ".join(f"{count:,}" for count in tally(document.findings).values())
         source = _code(document.source).replace("|", "\\|")
-        row = f"| {source} | **{document.verdict}** | {counts} |"
+        row = f"| {source} | **{document.verdict}{hidden_words(document.hidden)}** | {counts} |"
         if proofs:
             row += f" {_proved(document)} |"
         yield row
@@ -129,21 +135,32 @@ def _alike(alike: Alike, report: Report, regions: Sequence[Mapping[str, Region]]
     documents = [report.documents[number] for number in alike.documents]
     first = documents[0]
     item = _item(
-        alike.finding, _line(alike.finding, first, regions[alike.documents[0]]), _uses(first)
+        alike.finding, _line(alike.finding, first, regions[alike.documents[0]]), first.subject
     )
     listed = ", ".join(_code(document.source) for document in documents)
     return f"{item}\n\n  In {plural(len(documents), 'document')}: {listed}\n"
 
 
+def _hidden(report: Report) -> str:
+    """What is left out of the findings, and why."""
+    lines = [
+        f"- `{each.finding.rule}` in {_code(document.source)}, {HIDDEN_AS[each.by]}: "
+        f"{escaped(printable(each.reason))}. {escaped(sentence(each.finding.message))}"
+        for document in report.documents
+        for each in document.hidden
+    ]
+    summary = f"<summary>{plural(len(lines), 'hidden finding')}</summary>"
+    return f"\n<details>{summary}\n\n" + "\n".join(lines) + "\n\n</details>\n"
+
+
 def _items(document: DocumentReport, regions: Mapping[str, Region], room: int) -> list[str]:
     """The findings of a document, causes first, as many as there is room for."""
     room -= len(_fold(document, []))
-    uses = _uses(document)
     items: list[str] = []
     follows = consequences_of(document.findings)
     for index, finding in enumerate(document.findings):
         following = [document.findings[each] for each in follows.get(index, ())]
-        item = _item(finding, _line(finding, document, regions), uses)
+        item = _item(finding, _line(finding, document, regions), document.subject)
         if following:
             item += f"\n  {escaped(follow_words(following))}."
         if finding.cause is not None:
@@ -163,7 +180,7 @@ def _line(finding: Finding, document: DocumentReport, regions: Mapping[str, Regi
     return line if path is None or path == document.path else f"{line} of {_code(file_name(path))}"
 
 
-def _item(finding: Finding, line: str, uses: Mapping[str, frozenset[str]]) -> str:
+def _item(finding: Finding, line: str, subject: Subject | None) -> str:
     place = _code(finding.location) if finding.location else "the whole document"
     lines = [f"\n- **{label_of(finding)}** `{finding.rule}` at {place}{line}"]
     lines.append(f"  {escaped(sentence(finding.message))}")
@@ -173,16 +190,9 @@ def _item(finding: Finding, line: str, uses: Mapping[str, frozenset[str]]) -> st
     if finding.remedy is not None:
         lines.append(f"  *Fix:* {sentence(finding.remedy)}")
     if finding.counterexample is not None:
-        drawn = counterexample_lines(finding.counterexample, _COLUMNS, uses)
+        drawn = counterexample_lines(finding.counterexample, _COLUMNS, subject)
         lines += ["", "  ```text", *(f"  {line}" for line in drawn), "  ```"]
     return "\n".join(lines)
-
-
-def _uses(document: DocumentReport) -> dict[str, frozenset[str]]:
-    subject = document.subject
-    if subject is None or subject.nodes is None:
-        return {}
-    return {node.id: frozenset(node.resources) for node in subject.nodes}
 
 
 def escaped(text: str) -> str:

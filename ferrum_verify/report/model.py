@@ -6,6 +6,7 @@ computed is left out of it, never ``null``.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -111,10 +112,32 @@ class Comparison:
     after: dict[str, Any] | None = None
 
 
+HiddenBy = Literal["baseline", "ignored"]
+"""Why a finding is hidden: a baseline knows it, or its rule is ignored."""
+
+HIDDEN_AS: dict[HiddenBy, str] = {"baseline": "known", "ignored": "ignored"}
+"""What a hidden finding is called beside a verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A finding that is left out of a document's own, by what, and the reason that was given."""
+
+    finding: Finding
+    by: HiddenBy
+    reason: str
+
+    def to_wire(self) -> dict[str, Any]:
+        """The finding as JSON, with why it is hidden."""
+        return self.finding.to_wire() | {"hidden_by": self.by, "reason": self.reason}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentReport:
     """What the audit of one document found.
 
+    ``hidden`` are findings that a baseline knows or whose rule is ignored: they are not among
+    ``findings``, and the ``verdict`` is what it is with them. ``open_verdict`` is that of the rest.
     ``obligations`` is None where no proof was asked for; ``interrupted`` says that the proofs were
     ended from outside, and is not in the JSON. ``timings`` are seconds by phase. ``memory`` is what
     the slots cost, None where that was not asked for or cannot be told.
@@ -129,6 +152,7 @@ class DocumentReport:
     kind: Kind | Held | None
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
+    hidden: tuple[Hidden, ...] = ()
     slots: tuple[SlotReport, ...] = ()
     obligations: Obligations | None = None
     timings: dict[str, float] = field(default_factory=dict)
@@ -139,6 +163,26 @@ class DocumentReport:
     line: int = field(default=1, repr=False, compare=False)
     origins: Mapping[str, Origin] = field(default_factory=dict, repr=False, compare=False)
     comparison: Comparison | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def open_verdict(self) -> Verdict:
+        """The verdict by the findings that are not hidden, which the exit status follows."""
+        if not self.hidden or self.verdict == "unreadable":
+            return self.verdict
+        # Claims that stayed open count too, unless the findings that tell of them are hidden.
+        told = any(each.finding.undecided for each in self.hidden)
+        return verdict_of(self.findings, None if told else self.obligations)
+
+    @property
+    def shown_verdict(self) -> str:
+        """The verdict with the number of hidden findings: "VIOLATED (1 known)"."""
+        return self.verdict.upper() + hidden_words(self.hidden)
+
+    @property
+    def is_run(self) -> bool:
+        """Whether the execution model has a say in the verdict: there are nodes that run."""
+        without_nodes = ("memory-plan", "program", "catalog", "policy", "settings", "baseline")
+        return self.comparison is None and self.kind not in (None, *without_nodes)
 
     @property
     def files(self) -> tuple[Path | None, ...]:
@@ -170,6 +214,8 @@ class DocumentReport:
             wire["kind"] = self.kind
         wire["verdict"] = self.verdict
         wire["findings"] = [finding.to_wire() for finding in self.findings]
+        if self.hidden:
+            wire["hidden"] = [each.to_wire() for each in self.hidden]
         wire["slots"] = [slot.to_wire() for slot in self.slots]
         if self.obligations is not None:
             wire["obligations"] = self.obligations.to_wire()
@@ -194,8 +240,13 @@ class Report:
     @property
     def terms(self) -> str:
         """The execution model, and what was not judged, in words."""
+        return self.execution + self.not_judged
+
+    @property
+    def not_judged(self) -> str:
+        """What was not judged, as it follows other words: ", conformance not judged"."""
         others = [judgment for judgment in get_args(Judgment) if judgment != self.judge]
-        return self.execution + ("" if self.judge == "all" else f", {others[0]} not judged")
+        return "" if self.judge == "all" else f", {others[0]} not judged"
 
     @property
     def verdict(self) -> Verdict:
@@ -204,8 +255,18 @@ class Report:
 
     @property
     def exit_status(self) -> int:
-        """The exit status of the command that made this report."""
-        return EXIT_STATUS[self.verdict]
+        """The exit status of the command that made this report; what is hidden has no say."""
+        return EXIT_STATUS[worst(document.open_verdict for document in self.documents)]
+
+    @property
+    def shown_verdict(self) -> str:
+        """The verdict with the number of hidden findings: "VIOLATED (1 known)"."""
+        return self.verdict.upper() + hidden_words(self.hidden)
+
+    @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """The hidden findings of all documents."""
+        return tuple(hidden for document in self.documents for hidden in document.hidden)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -247,6 +308,12 @@ class Report:
             "documents": [document.to_wire() for document in self.documents],
             "summary": self.summary,
         }
+
+
+def hidden_words(hidden: Sequence[Hidden]) -> str:
+    """How many findings are hidden, as it follows a verdict: " (1 known, 2 ignored)"."""
+    counts = Counter(HIDDEN_AS[each.by] for each in hidden)
+    return f" ({', '.join(f'{count:,} {name}' for name, count in counts.items())})" * bool(counts)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -22,6 +22,7 @@ from ferrum_verify.findings import pointer, rules_of
 from ferrum_verify.findings.wording import plural, printable, sentence
 from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.locations import file_name, regions_of
+from ferrum_verify.report.model import HIDDEN_AS, worst
 from ferrum_verify.report.timeline import counterexample_lines
 from ferrum_verify.version import __version__
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.positions import Region
     from ferrum_verify.report.alike import Alike
     from ferrum_verify.report.formats import Screen
-    from ferrum_verify.report.model import DocumentReport, Report
+    from ferrum_verify.report.model import DocumentReport, Hidden, Report
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -50,7 +51,7 @@ def render(report: Report, _screen: Screen) -> str:
 
 
 def _run(report: Report) -> dict[str, Any]:
-    rules = rules_of(report.findings)
+    rules = rules_of((*report.findings, *(each.finding for each in report.hidden)))
     indices = {rule.id: index for index, rule in enumerate(rules)}
     files = list(
         dict.fromkeys(
@@ -82,11 +83,18 @@ def _run(report: Report) -> dict[str, Any]:
             for document, places, own in zip(report.documents, regions, told.own, strict=True)
             for finding in (document.findings[index] for index in own)
         ]
-        + [_of_many(alike, report.documents, regions, indices) for alike in told.alike],
+        + [_of_many(alike, report.documents, regions, indices) for alike in told.alike]
+        + [
+            _result(hidden.finding, document, places, indices, None)
+            | {"suppressions": [_suppression(hidden)]}
+            for document, places in zip(report.documents, regions, strict=True)
+            for hidden in document.hidden
+        ],
         "properties": {
             "execution": report.execution,
             **({} if report.judge == "all" else {"judge": report.judge}),
             "verdict": report.verdict,
+            "openVerdict": worst(each.open_verdict for each in report.documents),
             "documents": [
                 {"source": each.source, "verdict": each.verdict} for each in report.documents
             ],
@@ -134,7 +142,7 @@ def _result(
     result |= {
         "kind": "open" if finding.undecided else "fail",
         "level": "none" if finding.undecided else finding.severity,
-        "message": {"text": _message(finding)},
+        "message": {"text": _message(finding, document)},
         "locations": [_location(document, finding.location, regions)],
         "partialFingerprints": {"findingHash/v1": _identity(finding)},
     }
@@ -149,6 +157,14 @@ def _result(
         if name in wire
     }
     return result
+
+
+def _suppression(hidden: Hidden) -> dict[str, Any]:
+    return {
+        "kind": "external",
+        "status": "accepted",
+        "justification": f"{HIDDEN_AS[hidden.by]}: {hidden.reason}",
+    }
 
 
 def _of_many(
@@ -182,11 +198,11 @@ def _cause(
     return _location(document, cause.location, regions) | {"message": {"text": text}}
 
 
-def _message(finding: Finding) -> str:
+def _message(finding: Finding, document: DocumentReport) -> str:
     text = sentence(finding.message)
     if finding.counterexample is None:
         return text
-    lines = counterexample_lines(finding.counterexample, _COLUMNS)
+    lines = counterexample_lines(finding.counterexample, _COLUMNS, document.subject)
     if isinstance(finding.counterexample, _Run):
         lines = lines[:3]  # the schedule itself is the result's code flow
     return "\n".join([text, "Counterexample:", *lines])
@@ -280,6 +296,7 @@ def _marks(schedule: _Run) -> dict[tuple[str, int | None], str]:
 def _pointers(document: DocumentReport) -> set[str]:
     """Every place in the document that its results speak of."""
     pointers = {finding.location for finding in document.findings}
+    pointers |= {hidden.finding.location for hidden in document.hidden}
     schedules = [
         finding.counterexample
         for finding in document.findings

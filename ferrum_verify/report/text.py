@@ -71,7 +71,7 @@ def render_findings(findings: Iterable[Finding], screen: Screen) -> str:
 
 
 def _summary(report: Report) -> Text:
-    verdict = (report.verdict.upper(), _STYLES[report.verdict])
+    verdict = (report.shown_verdict, _STYLES[report.verdict])
     if len(report.documents) == 1:
         document = report.documents[0]
         return Text.assemble(
@@ -98,13 +98,13 @@ def _failing_again(report: Report, told: Told) -> Iterator[RenderableType]:
     failing = [
         (document, own)
         for document, own in zip(report.documents, told.own, strict=True)
-        if document.verdict != "verified" and (own or not document.findings)
+        if document.open_verdict != "verified" and (own or not document.findings)
     ]
     if len(failing) == len(report.documents) <= 2:
         return
     for document, own in failing[:SHOWN_AGAIN]:
         yield Text.assemble(
-            (document.verdict.upper(), _STYLES[document.verdict]),
+            (document.shown_verdict, _STYLES[document.verdict]),
             f"  {printable(document.source)}: {tally_text(document.findings)}",
             overflow="fold",
         )
@@ -126,9 +126,11 @@ def _document(
     *,
     alone: bool,
 ) -> Iterator[RenderableType]:
-    kind = f"{document.kind}, {report.terms}" if document.kind else "no known document"
+    kind: str = document.kind or "no known document"
+    if document.kind:
+        kind += f", {report.terms}" if document.is_run else report.not_judged
     yield Text.assemble(
-        (document.verdict.upper(), _STYLES[document.verdict]),
+        (document.shown_verdict, _STYLES[document.verdict]),
         "  ",
         (printable(document.source), "bold"),
         f"  ({kind})",

@@ -103,8 +103,7 @@ def _finding(
         yield Padding(Text("; ".join(values), style="dim"), (0, 0, 0, _INDENT + 2))
     if finding.counterexample is not None:
         indent = _INDENT + 4
-        uses = {node.id: frozenset(node.resources) for node in (subject and subject.nodes) or ()}
-        lines = counterexample_lines(finding.counterexample, screen.width - indent, uses)
+        lines = counterexample_lines(finding.counterexample, screen.width - indent, subject)
         yield Padding(Text("counterexample:", style="bold"), (0, 0, 0, _INDENT + 2))
         for line in lines:
             # A line that is too long goes on where it began.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -40,12 +40,13 @@ from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped, mess
 from ferrum_verify.report.html.picture import names_of, picture
 from ferrum_verify.report.html.sharing import PoolRow, pool_rows, saved_in_all
 from ferrum_verify.report.html.slots import SlotRow, slot_rows
+from ferrum_verify.report.model import HIDDEN_AS, hidden_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferrum_verify.plan.frontier import Headroom
-    from ferrum_verify.report.model import Comparison, DocumentReport, Report
+    from ferrum_verify.report.model import Comparison, DocumentReport, Hidden, Report
     from ferrum_verify.report.slots_cost import SlotsCost
 
 MAXIMUM_PICTURES = 20
@@ -92,7 +93,13 @@ class DocumentView:
     checkpoints: CheckpointView | None = None
 
     cost: SlotsCost | None = None
+    hidden: tuple[Hidden, ...] = ()
     is_compared: bool = False
+
+    @property
+    def known(self) -> str:
+        """How many findings are hidden, beside the verdict."""
+        return hidden_words(self.hidden)
 
     @property
     def is_drawn(self) -> bool:
@@ -104,7 +111,7 @@ def page(report: Report, version: str) -> str:
     """The whole HTML file."""
     drawn = _drawn_documents(report)
     documents = [
-        _view(number, document, report, is_drawn=number in drawn)
+        replace(_view(number, document, report, is_drawn=number in drawn), hidden=document.hidden)
         for number, document in enumerate(report.documents)
     ]
     script = _script()
@@ -112,6 +119,7 @@ def page(report: Report, version: str) -> str:
         version=version,
         execution=report.terms,
         verdict=report.verdict,
+        known=hidden_words(report.hidden),
         summary={verdict: count for verdict, count in report.summary.items() if count},
         documents=documents,
         heading=_heading(documents),
@@ -292,5 +300,7 @@ def _environment() -> Environment:
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.filters["point_words"] = point_words
+    environment.globals["hidden_as"] = HIDDEN_AS
+    environment.filters["printable"] = printable
     environment.globals["costs"] = slots_table
     return environment
