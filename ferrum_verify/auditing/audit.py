@@ -45,7 +45,7 @@ def audit(
     judge: Judge = "all",
     memory: bool = False,
 ) -> Report:
-    """Audit one parsed document, or every document of a file.
+    """Audit one parsed document, or every document of a file or folder.
 
     ``execution`` is the model under which resources must not be live together, unless a
     ``schedule``, parsed or a path, takes its place; ``prove`` adds the solver's proofs to the
@@ -60,7 +60,7 @@ def audit(
         raise ValueError(MEMORY_OF_MODELS)
     under = None if schedule is None else schedule_of(schedule)
     loaded = (
-        read_documents(document)
+        read_documents(document, folders=True)
         if isinstance(document, str | os.PathLike)
         else [from_memory(document)]
     )

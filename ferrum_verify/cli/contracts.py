@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ferrum_verify.cli.output import OUTPUT_OPTION, complain
+from ferrum_verify.cli.output import OUTPUT_OPTION
 from ferrum_verify.cli.presenting import FORMATS_EPILOG, presentation_options, publish
 from ferrum_verify.cli.proof_limits import (
+    MEMORY_LIMIT_OPTION,
     OBLIGATION_LIMIT_OPTION,
     PROOF_LIMIT_OPTION,
     limits_in_force,
@@ -17,6 +18,8 @@ from ferrum_verify.cli.proof_limits import (
 from ferrum_verify.cli.settings import (
     BASELINE_OPTION,
     CONFIG_OPTION,
+    IGNORE_OPTION,
+    SELECT_OPTION,
     WRITE_BASELINE_OPTION,
     settle,
 )
@@ -49,8 +52,11 @@ _COMMON = (
     _PROVE,
     OBLIGATION_LIMIT_OPTION,
     PROOF_LIMIT_OPTION,
+    MEMORY_LIMIT_OPTION,
     presentation_options,
     CONFIG_OPTION,
+    SELECT_OPTION,
+    IGNORE_OPTION,
     BASELINE_OPTION,
     WRITE_BASELINE_OPTION,
     OUTPUT_OPTION,
@@ -83,6 +89,7 @@ def check(
     prove: bool,
     obligation_limit: float,
     proof_limit: float,
+    memory_limit: int,
     baseline: Baseline | None,
     write_baseline: Path | None,
     output: Path | None,
@@ -91,7 +98,7 @@ def check(
 
     A catalog in a bundle is held to the bundle's program, policy and workspace estimates.
     """
-    limits = limits_in_force(obligation_limit, proof_limit)
+    limits = limits_in_force(obligation_limit, proof_limit, memory_limit)
     with _one_sentence():
         report = check_contracts(catalog, program, policy, plans, prove=prove, limits=limits)
     return _publish(report, output, baseline, write_baseline, proved=prove)
@@ -109,6 +116,7 @@ def compare(
     prove: bool,
     obligation_limit: float,
     proof_limit: float,
+    memory_limit: int,
     baseline: Baseline | None,
     write_baseline: Path | None,
     output: Path | None,
@@ -119,7 +127,7 @@ def compare(
     --plan that was compiled under HEAD is taken for what a plan of BASE became, so that the
     memory of the two can be compared.
     """
-    limits = limits_in_force(obligation_limit, proof_limit)
+    limits = limits_in_force(obligation_limit, proof_limit, memory_limit)
     with _one_sentence():
         report = compare_contracts(base, head, plans, prove=prove, limits=limits)
     return _publish(report, output, baseline, write_baseline, proved=prove)
@@ -134,10 +142,7 @@ def _publish(
     proved: bool,
 ) -> int:
     settled = settle(report, baseline, write_baseline, proved=proved)
-    publish(settled.report, output)
-    for remark in settled.remarks:
-        complain(remark)
-    return settled.status
+    return publish(settled.report, output, settled.remarks, settled.status)
 
 
 @contextmanager

@@ -114,10 +114,8 @@ def review(
     if markdown is not None:
         emit(_markdown(done), markdown)
     if done.report.documents:
-        publish(done.report, output)
-    else:
-        complain(NOTHING)
-    for remark in done.remarks:
+        return publish(done.report, output, done.remarks, done.exit_status)
+    for remark in (NOTHING, *done.remarks):
         complain(remark)
     return done.exit_status
 

@@ -76,18 +76,21 @@ UNREADABLE_FILE = Rule(
 )
 
 
-def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
+def read_documents(
+    path: str | os.PathLike[str], *, folders: bool = False
+) -> Iterator[LoadedDocument]:
     """The documents of a ``.json`` or ``.jsonl`` file, compressed or not, or of ``-``.
 
-    At least one is given: what cannot be read is a document with ``wire`` findings. Of a folder
-    they are those of the files below it, without JSON of kinds that are not known.
+    At least one is given: what cannot be read is a document with ``wire`` findings. Where
+    ``folders`` may be given they are of the files below one, without JSON of kinds that are not
+    known.
     """
     name = os.fsdecode(path)
     if name == STANDARD_INPUT and path != STANDARD_INPUT:
         name = os.path.join(os.curdir, name)  # a path is a file, whatever it is called
     place = None if name == STANDARD_INPUT else Path(name)
     source = "<stdin>" if place is None else printable(name)
-    if place is not None and os.path.isdir(place):
+    if folders and place is not None and os.path.isdir(place):
         yield from _documents_of_folder(place, source)
         return
     try:
@@ -238,6 +241,7 @@ def _stem(name: str) -> str:
 
 
 _REASONS: dict[type[Exception], str] = {
+    IsADirectoryError: "{source} is a directory, not a file.",
     FileNotFoundError: "There is no file {source}.",
     PermissionError: "{source} may not be read.",
     UnicodeEncodeError: "No file can have the name {source}: it holds half of a surrogate pair.",

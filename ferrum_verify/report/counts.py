@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings.ordering import LABELS, label_of
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.findings import Finding
     from ferrum_verify.findings.ordering import Label
-    from ferrum_verify.report.model import Obligations
+    from ferrum_verify.report.model import Obligations, Report
 
 _NOUNS: dict[Label, str] = {
     "error": "error",
@@ -50,3 +51,16 @@ def claim_counts(claims: Obligations) -> list[str]:
 def formula_count(claims: Obligations) -> str:
     """The formulas behind the claims, as they follow a number: " (89 formulas)"."""
     return f" ({plural(claims.formulas, 'formula')})" if claims.formulas else ""
+
+
+def statistics(report: Report) -> str:
+    """How many findings each rule has, most first, a line each, and the verdict in the last."""
+    counts = Counter((finding.rule, label_of(finding)) for finding in report.findings)
+    width = max((len(f"{count:,}") for count in counts.values()), default=0)
+    lines = [
+        f"{count:>{width},}  {rule}  ({label})"
+        for (rule, label), count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    ]
+    total = plural(len(report.documents), "document")
+    lines.append(f"{report.shown_verdict}  {total}: {tally_text(report.findings)}")
+    return "\n".join(lines) + "\n"

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings.ordering import of_places
-from ferrum_verify.report.model import Hidden, Report
+from ferrum_verify.report.hidden import Hidden
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ferrum_verify.findings import Finding
-    from ferrum_verify.report.model import DocumentReport, HiddenBy
+    from ferrum_verify.report.hidden import HiddenBy
+    from ferrum_verify.report.model import DocumentReport, Report
 
 
 def hide(

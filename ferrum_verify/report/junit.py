@@ -12,8 +12,8 @@ from xml.etree import ElementTree as ET
 
 from ferrum_verify.findings.ordering import label_of
 from ferrum_verify.findings.wording import compared_values, printable, sentence
+from ferrum_verify.report.hidden import HIDDEN_AS, hidden_words
 from ferrum_verify.report.locations import file_name, regions_of
-from ferrum_verify.report.model import HIDDEN_AS, hidden_words
 from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.positions import Region
     from ferrum_verify.report.formats import Screen
-    from ferrum_verify.report.model import DocumentReport, Hidden, Report
+    from ferrum_verify.report.hidden import Hidden
+    from ferrum_verify.report.model import DocumentReport, Report
 
 _COLUMNS = 80
 

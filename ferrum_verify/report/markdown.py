@@ -12,8 +12,8 @@ from ferrum_verify.findings.wording import compared_values, plural, printable, s
 from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.consequences import consequences_of, follow_words
 from ferrum_verify.report.counts import formula_count, tally, tally_text
+from ferrum_verify.report.hidden import HIDDEN_AS, hidden_words
 from ferrum_verify.report.locations import file_name, regions_of
-from ferrum_verify.report.model import HIDDEN_AS, hidden_words
 from ferrum_verify.report.timeline import counterexample_lines
 
 if TYPE_CHECKING:
@@ -89,9 +89,7 @@ def _head(report: Report) -> Iterator[str]:
     yield ""
     runs = any(document.is_run for document in report.documents)
     told = f" under `{report.execution}` execution" if runs else ""
-    yield (
-        f"{count} audited {told}{report.not_judged}".rstrip() + f": {tally_text(report.findings)}."
-    )
+    yield f"{count} audited{told}{report.not_judged}: {tally_text(report.findings)}."
     yield ""
     proofs = any(document.obligations is not None for document in report.documents)
     yield "| Document | Verdict | Errors | Open | Warnings | Notes |" + (

@@ -6,24 +6,27 @@ computed is left out of it, never ``null``.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ferrum_verify.findings import Judgment
 from ferrum_verify.reading.load import Origin
+from ferrum_verify.report.hidden import hidden_words
 from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import networkx as nx
+    from pandas import DataFrame
 
     from ferrum_verify.counterexamples import Runs
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.findings import Finding, Judge
     from ferrum_verify.reading.document import Kind, Subject
+    from ferrum_verify.report.hidden import Hidden
     from ferrum_verify.report.slots_cost import SlotsCost
 
 REPORT_SCHEMA = "ferrum-verify/report/v1"
@@ -110,26 +113,6 @@ class Comparison:
     head_catalog: CapabilityCatalog
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None
-
-
-HiddenBy = Literal["baseline", "ignored"]
-"""Why a finding is hidden: a baseline knows it, or its rule is ignored."""
-
-HIDDEN_AS: dict[HiddenBy, str] = {"baseline": "known", "ignored": "ignored"}
-"""What a hidden finding is called beside a verdict."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hidden:
-    """A finding that is left out of a document's own, by what, and the reason that was given."""
-
-    finding: Finding
-    by: HiddenBy
-    reason: str
-
-    def to_wire(self) -> dict[str, Any]:
-        """The finding as JSON, with why it is hidden."""
-        return self.finding.to_wire() | {"hidden_by": self.by, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +208,7 @@ class DocumentReport:
         return wire
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report:
     """The report of one run over one or more documents, under one model or schedule.
 
@@ -298,6 +281,34 @@ class Report:
             counts[document.verdict] += 1
         return counts
 
+    def __repr__(self) -> str:
+        """The verdict and the counts in a line, however many findings there are."""
+        documents = len(self.documents)
+        return (
+            f"<Report: {self.shown_verdict}, {documents:,} document{'s' * (documents != 1)}, "
+            f"{len(self.findings):,} finding{'s' * (len(self.findings) != 1)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The report as a notebook shows it."""
+        return _saved().as_frame_of_a_page(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report to a file, in the format that its name ends in.
+
+        That is ``.html``, ``.json``, ``.sarif``, ``.md``, ``.xml`` (JUnit) or ``.txt``. Raises
+        ValueError for another ending, and OSError where the file cannot be written.
+        """
+        _saved().save(self, path)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """A row for each finding, of its document's ``source``, what it says and its ``cause``."""
+        return _saved().rows(self)
+
+    def to_frame(self) -> DataFrame:
+        """The rows as a pandas data frame; raises ImportError where pandas is not installed."""
+        return _saved().to_frame(self)
+
     def to_wire(self) -> dict[str, Any]:
         """The whole report as JSON."""
         return {
@@ -308,12 +319,6 @@ class Report:
             "documents": [document.to_wire() for document in self.documents],
             "summary": self.summary,
         }
-
-
-def hidden_words(hidden: Sequence[Hidden]) -> str:
-    """How many findings are hidden, as it follows a verdict: " (1 known, 2 ignored)"."""
-    counts = Counter(HIDDEN_AS[each.by] for each in hidden)
-    return f" ({', '.join(f'{count:,} {name}' for name, count in counts.items())})" * bool(counts)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
@@ -339,3 +344,10 @@ def verdict_of(
     if any(finding.undecided for finding in findings):
         return "undecided"
     return "undecided" if obligations is not None and obligations.undecided else "verified"
+
+
+def _saved() -> Any:
+    """How reports are written, which itself knows what a report is."""
+    from ferrum_verify.report import saved  # noqa: PLC0415
+
+    return saved

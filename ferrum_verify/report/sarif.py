@@ -21,8 +21,9 @@ from ferrum_verify.counterexamples import (
 from ferrum_verify.findings import pointer, rules_of
 from ferrum_verify.findings.wording import plural, printable, sentence
 from ferrum_verify.report.alike import told_once
+from ferrum_verify.report.hidden import HIDDEN_AS
 from ferrum_verify.report.locations import file_name, regions_of
-from ferrum_verify.report.model import HIDDEN_AS, worst
+from ferrum_verify.report.model import worst
 from ferrum_verify.report.timeline import counterexample_lines
 from ferrum_verify.version import __version__
 
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.positions import Region
     from ferrum_verify.report.alike import Alike
     from ferrum_verify.report.formats import Screen
-    from ferrum_verify.report.model import DocumentReport, Hidden, Report
+    from ferrum_verify.report.hidden import Hidden
+    from ferrum_verify.report.model import DocumentReport, Report
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -9,7 +9,8 @@ from ferrum_verify.counterexamples import SIDES, Runs
 from ferrum_verify.counterexamples.parties import PartyKind
 from ferrum_verify.findings import Family, Judgment, Severity
 from ferrum_verify.reading.document import Kind
-from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS, Held, HiddenBy, Obligations
+from ferrum_verify.report.hidden import HiddenBy
+from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS, Held, Obligations
 
 _COUNT = {"type": "integer", "minimum": 0}
 _TEXT = {"type": "string"}

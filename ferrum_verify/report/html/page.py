@@ -21,6 +21,7 @@ from ferrum_verify.findings.wording import byte_count, plural, printable
 from ferrum_verify.report import slots_table
 from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.counts import claim_counts
+from ferrum_verify.report.hidden import HIDDEN_AS, hidden_words
 from ferrum_verify.report.html.arenas import binding_arenas
 from ferrum_verify.report.html.capacity import (
     Part,
@@ -40,13 +41,13 @@ from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped, mess
 from ferrum_verify.report.html.picture import names_of, picture
 from ferrum_verify.report.html.sharing import PoolRow, pool_rows, saved_in_all
 from ferrum_verify.report.html.slots import SlotRow, slot_rows
-from ferrum_verify.report.model import HIDDEN_AS, hidden_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferrum_verify.plan.frontier import Headroom
-    from ferrum_verify.report.model import Comparison, DocumentReport, Hidden, Report
+    from ferrum_verify.report.hidden import Hidden
+    from ferrum_verify.report.model import Comparison, DocumentReport, Report
     from ferrum_verify.report.slots_cost import SlotsCost
 
 MAXIMUM_PICTURES = 20
