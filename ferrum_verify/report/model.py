@@ -7,6 +7,7 @@ computed is left out of it, never ``null``.
 from __future__ import annotations
 
 from dataclasses import asdict, astuple, dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ferrum_verify.findings import Judgment
@@ -291,7 +292,8 @@ class Report:
 
     def _repr_html_(self) -> str:
         """The report as a notebook shows it."""
-        return _saved().as_frame_of_a_page(self)
+        page: str = _saved().as_frame_of_a_page(self)
+        return page
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report to a file, in the format that its name ends in.
@@ -303,7 +305,8 @@ class Report:
 
     def to_rows(self) -> list[dict[str, Any]]:
         """A row for each finding, of its document's ``source``, what it says and its ``cause``."""
-        return _saved().rows(self)
+        rows: list[dict[str, Any]] = _saved().rows(self)
+        return rows
 
     def to_frame(self) -> DataFrame:
         """The rows as a pandas data frame; raises ImportError where pandas is not installed."""
@@ -347,7 +350,5 @@ def verdict_of(
 
 
 def _saved() -> Any:
-    """How reports are written, which itself knows what a report is."""
-    from ferrum_verify.report import saved  # noqa: PLC0415
-
-    return saved
+    """What writes reports, by its name: it knows what a report is, and few ask for it."""
+    return import_module("ferrum_verify.report.saved")

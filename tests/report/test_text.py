@@ -197,9 +197,11 @@ def test_a_faulty_memory_plan_still_has_its_tables() -> None:
             "/memory/dynamic_descriptors/0/alignment_bytes": 3,
         },
     )
-    text = render(audit(document, prove=False), "text")
+    report = audit(document, prove=False)
+    text = render(report, "text", Screen(tables=True))
     assert text.startswith("VIOLATED")
     assert " ?\n" in text
+    assert "Pools" not in render(report, "text")
 
 
 def test_no_line_is_read_as_a_command() -> None:
