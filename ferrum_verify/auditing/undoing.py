@@ -1,14 +1,14 @@
 """Undoing a fault in a copy of its document, as far as it is known how it was before.
 
 A dependency that is wanting is added, slots are those that the engine derives, a row that nobody
-names gets the name that everybody uses, and a node that is named and is not there stands there
-again. Only what lies on the way to an edit is copied.
+names gets the name that everybody uses, a node that is named and is not there stands there again,
+and a value is the one that was expected. Only what lies on the way to an edit is copied.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.auditing.judged import Edited
 from ferrum_verify.auditing.lost_nodes import with_lost_nodes
@@ -68,6 +68,11 @@ def undoings(findings: Sequence[Finding]) -> Iterator[Undoing]:
                 pools[pool] = index
     for pool, index in pools.items():
         yield Undoing(index, _with_derived_slots(pool))
+    # A value that was edited spoils the hash; what else follows from it is told with it.
+    if any(finding.family == "integrity" for finding in findings):
+        for index, finding in enumerate(findings):
+            if finding.severity == "error" and finding.family != "integrity":
+                yield Undoing(index, _with_expected(finding))
 
 
 def _pool_of(finding: Finding) -> str | None:
@@ -89,6 +94,22 @@ def _depending(waited_for: str, waits: str) -> Callable[[Judged], Edited | None]
         return Edited(
             edited(judged.document, place, lambda dependencies: sorted({*dependencies, name}))
         )
+
+    return undo
+
+
+def _with_expected(finding: Finding) -> Callable[[Judged], Edited | None]:
+    def expected_in_place_of(value: Any) -> Any:
+        both = isinstance(value, dict) and isinstance(finding.expected, dict)
+        return {**value, **finding.expected} if both else finding.expected
+
+    def undo(judged: Judged) -> Edited | None:
+        if finding.expected is None or not finding.location:
+            return None
+        try:
+            return Edited(edited(judged.document, finding.location, expected_in_place_of))
+        except (LookupError, ValueError, TypeError):
+            return None  # what was expected is missing there, or of another form
 
     return undo
 
