@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ferrum_verify.documents.pointer import steps_of
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.documents.terms import COUNTS, Linear
-from ferrum_verify.findings.wording import printable
+from ferrum_verify.findings.wording import plural, printable
 from ferrum_verify.plan.sizes import align_up, demand_bytes, request_bytes
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def formula_lines(found: ShapeCounterexample, subject: Subject | None) -> list[s
     shown = terms[:MOST_TERMS]
     lines = [f"{'=' if not index else '+'} {t.bytes:,}  {t.words}" for index, t in enumerate(shown)]
     if rest := terms[MOST_TERMS:]:
-        lines.append(f"+ {sum(term.bytes for term in rest):,}  of {len(rest):,} smaller terms")
+        lines.append(f"+ {sum(term.bytes for term in rest):,}  {plural(len(rest), 'smaller term')}")
     return lines
 
 

@@ -240,7 +240,12 @@ class Report:
     @property
     def exit_status(self) -> int:
         """The exit status of the command that made this report; what is hidden has no say."""
-        return EXIT_STATUS[worst(document.open_verdict for document in self.documents)]
+        return EXIT_STATUS[self.open_verdict]
+
+    @property
+    def open_verdict(self) -> Verdict:
+        """The worst verdict of the documents by the findings that are not hidden."""
+        return worst(document.open_verdict for document in self.documents)
 
     @property
     def shown_verdict(self) -> str:

@@ -23,7 +23,6 @@ from ferrum_verify.findings.wording import plural, printable, sentence
 from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.hidden import HIDDEN_AS
 from ferrum_verify.report.locations import file_name, regions_of
-from ferrum_verify.report.model import worst
 from ferrum_verify.report.timeline import counterexample_lines
 from ferrum_verify.version import __version__
 
@@ -96,7 +95,7 @@ def _run(report: Report) -> dict[str, Any]:
             "execution": report.execution,
             **({} if report.judge == "all" else {"judge": report.judge}),
             "verdict": report.verdict,
-            "openVerdict": worst(each.open_verdict for each in report.documents),
+            "openVerdict": report.open_verdict,
             "documents": [
                 {"source": each.source, "verdict": each.verdict} for each in report.documents
             ],

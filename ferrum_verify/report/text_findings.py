@@ -27,7 +27,6 @@ SHOWN_OF_A_RULE = 3
 
 _LABEL_STYLES = {"error": "red", "warning": "yellow", "note": "cyan", "undecided": "yellow"}
 _INDENT = 2
-_ALL = "--all shows them."
 
 
 def finding_blocks(
@@ -57,10 +56,10 @@ def finding_blocks(
                     for block in _finding(each, narrower, subject, places or {}):
                         yield Padding(block, (0, 0, 0, 4))
             elif following:
-                yield _indented(f"{follow_words(following)}. {_ALL}")
+                yield _indented(f"{follow_words(following)}. {_all_shows(len(following))}")
         hidden = [findings[each] for each in indices if each not in shown]
         if hidden:
-            yield _indented(f"… and {more_words(hidden)}. {_ALL}")
+            yield _indented(f"… and {more_words(hidden)}. {_all_shows(len(hidden))}")
         rule = findings[indices[0]].stated_by
         if rule is not None and any(findings[each].fix is None for each in shown):
             yield _indented(sentence(rule.fix), ("fix: ", "green"))
@@ -74,6 +73,10 @@ def _one_of_each_place(indices: Sequence[int], findings: Sequence[Finding]) -> l
     first = list(seen.values())
     rest = [index for index in indices if index not in set(first)]
     return sorted([*first, *rest][:SHOWN_OF_A_RULE])
+
+
+def _all_shows(number: int) -> str:
+    return f"--all shows {'it' if number == 1 else 'them'}."
 
 
 def _indented(text: str, label: tuple[str, str] | None = None) -> RenderableType:
