@@ -26,5 +26,7 @@ def render(report: Report, _screen: Screen) -> str:
                 f"{place}: {label_of(finding)} {finding.rule}: {sentence(finding.message)}"
             )
     total = plural(len(report.documents), "document")
-    lines.append(f"{report.shown_verdict} {total}: {tally_text(report.findings)}")
+    lines.append(
+        f"{report.shown_verdict} {total}{report.not_judged}: {tally_text(report.findings)}"
+    )
     return "\n".join(lines) + "\n"
