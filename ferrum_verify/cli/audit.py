@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from ferrum_verify.auditing.audit import schedule_of, whole_report
-from ferrum_verify.cli import INTERRUPTED
+from ferrum_verify.cli.audit_once import Asked, audit_once
 from ferrum_verify.cli.fleet import Fleet, fleet_options
-from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
+from ferrum_verify.cli.output import OUTPUT_OPTION
+from ferrum_verify.cli.presenting import FORMATS_EPILOG, presentation_options
 from ferrum_verify.cli.proof_limits import (
+    MEMORY_LIMIT_OPTION,
     OBLIGATION_LIMIT_OPTION,
     PROOF_LIMIT_OPTION,
     limits_in_force,
@@ -23,33 +21,20 @@ from ferrum_verify.cli.settings import (
     BASELINE_OPTION,
     CONFIG_OPTION,
     EXECUTION_OPTION,
+    IGNORE_OPTION,
+    SELECT_OPTION,
     WRITE_BASELINE_OPTION,
-    settle,
 )
+from ferrum_verify.cli.watching import watched
 from ferrum_verify.findings import Judge
-from ferrum_verify.findings.errors import DocumentError, FerrumVerifyError
-from ferrum_verify.findings.wording import plural, printable
-from ferrum_verify.fleet.run import Run
-from ferrum_verify.fleet.settled import without_keys_of_hidden
 from ferrum_verify.fleet.terms import Terms
-from ferrum_verify.reading.joining import is_source, read_parts
-from ferrum_verify.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.integrations.baseline import Baseline
-    from ferrum_verify.reading.joining import Part
-    from ferrum_verify.report.model import DocumentReport
-
-_SHOWN_OF_A_NAME = 24
-"""Characters of a file's name beside the progress bar, on the narrowest terminals too."""
 
 
-@click.command(
-    epilog="Formats: " + "; ".join(f"{n} ({f.summary})" for n, f in FORMATS.items()),
-)
+@click.command(epilog=FORMATS_EPILOG)
 @click.argument("documents", metavar="DOC...", nargs=-1, required=True)
 @EXECUTION_OPTION
 @click.option(
@@ -79,17 +64,11 @@ _SHOWN_OF_A_NAME = 24
     show_default=True,
     help="Put the plan's claims to a solver too, or run the concrete checks only.",
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    default="text",
-    show_default=True,
-    help="What the report is written as.",
-)
+@presentation_options
 @click.option("--memory", is_flag=True, help="Add what the slots cost, and how little would do.")
 @OBLIGATION_LIMIT_OPTION
 @PROOF_LIMIT_OPTION
+@MEMORY_LIMIT_OPTION
 @click.option(
     "--smt2",
     metavar="DIR",
@@ -102,8 +81,11 @@ _SHOWN_OF_A_NAME = 24
     help="Put every claim to cvc5 too, and report where the solvers disagree.",
 )
 @CONFIG_OPTION
+@SELECT_OPTION
+@IGNORE_OPTION
 @BASELINE_OPTION
 @WRITE_BASELINE_OPTION
+@click.option("--watch", is_flag=True, help="Audit again whenever a file changes.")
 @OUTPUT_OPTION
 @fleet_options
 def audit(
@@ -114,14 +96,15 @@ def audit(
     judge: Judge,
     schedule: str | None,
     prove: bool,
-    format_name: str,
     memory: bool,
     obligation_limit: float,
     proof_limit: float,
+    memory_limit: int,
     smt2: Path | None,
     second_opinion: bool,
     baseline: Baseline | None,
     write_baseline: Path | None,
+    watch: bool,
     output: Path | None,
     **fleet_options: Any,
 ) -> int:
@@ -136,65 +119,35 @@ def audit(
         raise click.UsageError("--memory goes with --execution, not with --schedule.")
     if output is not None and output == write_baseline:
         raise click.UsageError("The report and the baseline cannot be written to the same file.")
+    if watch and "-" in (*documents, *beside, schedule):
+        raise click.UsageError("--watch goes with files: standard input is read once.")
     fleet = Fleet(**fleet_options)
     fleet.check(memory=memory, smt2=smt2 is not None)
-    files = fleet.files(documents)
     terms = Terms(
         execution=execution,
         judge=judge,
         prove=prove,
-        limits=limits_in_force(obligation_limit, proof_limit),
+        limits=limits_in_force(obligation_limit, proof_limit, memory_limit),
         smt2=smt2,
         second_opinion=second_opinion,
         memory=memory,
-        sources=tuple(_sources(beside)),
-        under=None if schedule is None else schedule_of(schedule),
         cache=fleet.cache_folder,
         doubted=fleet.verify_cache,
-        remembering=fleet.remembers(files, prove=prove),
     )
-    run = Run(terms, fleet.carrying(), with_subjects=FORMATS[format_name].shows_documents)
-    done, interrupted = _done(run, fleet, files)
-    whole = replace(
-        whole_report(done, execution, terms.under, judge),
-        # What was interrupted is no whole shard.
-        shard=None if interrupted else fleet.shard,
+    asked = Asked(
+        documents=documents,
+        beside=beside,
+        schedule=schedule,
+        terms=terms,
+        fleet=fleet,
+        baseline=baseline,
+        write_baseline=write_baseline,
+        output=output,
     )
-    settled = settle(whole, baseline, None if interrupted else write_baseline, proved=prove)
-    settled = replace(settled, report=without_keys_of_hidden(settled.report, whole))
-    if done or not interrupted:
-        emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
-    remarks = (*settled.remarks, *_without_plan(run.alone), *run.told(), *run.contradictions)
-    for remark in remarks:
-        complain(remark)
-    if interrupted:
-        complain(f"Interrupted: the report covers {len(done):,} of the documents.")
-        return INTERRUPTED
-    if not files:
-        return 0  # of fewer files than shards one has none
-    return settled.status or (1 if run.contradictions else 0)
-
-
-def _done(run: Run, fleet: Fleet, files: Sequence[str]) -> tuple[list[DocumentReport], bool]:
-    """The reports of the files, and whether an interruption left some out."""
-    done: list[DocumentReport] = []
-    try:
-        with _progress(files) as run.advance:
-            for report in fleet.reports(run, files):
-                done.append(report)
-                if report.interrupted:
-                    return done, True
-    except KeyboardInterrupt:
-        return done, True
-    except FerrumVerifyError as error:
-        raise click.ClickException(str(error)) from None
-    except OSError as error:
-        if run.terms.smt2 is None:
-            raise
-        raise click.UsageError(
-            f"The claims cannot be written to {error.filename}: {error.strerror}."
-        ) from None
-    return done, False
+    if not watch:
+        return audit_once(asked)
+    files = (*documents, *beside, *(() if schedule is None else (schedule,)))
+    return watched(files, lambda: audit_once(asked))
 
 
 def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:
@@ -204,43 +157,3 @@ def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:
             f"{' and '.join(options)} {'needs' if len(options) == 1 else 'need'} the proofs, which "
             "--no-prove, or the project's settings, leave out: ask for them with --prove."
         )
-
-
-def _sources(paths: tuple[str, ...]) -> list[Part]:
-    """What --with names, for the plans that are audited."""
-    try:
-        parts = read_parts(paths)
-    except DocumentError as error:
-        raise click.ClickException(printable(str(error))) from None
-    sources = [part for part in parts if is_source(part.name)]
-    if paths and not sources:
-        raise click.UsageError("What --with names holds no program, catalog or policy.")
-    return sources
-
-
-def _without_plan(alone: list[str]) -> Iterator[str]:
-    if alone:
-        rest = f" and {plural(len(alone) - 1, 'more document')}" if alone[1:] else ""
-        yield f"Audited without what --with names, for want of a plan: {alone[0]}{rest}."
-
-
-@contextmanager
-def _progress(paths: Sequence[str]) -> Iterator[Callable[[str], None]]:
-    """A progress bar over many files, on a terminal that is not a pipe or a log."""
-    if len(paths) < 2 or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    # Four times `python -c pass`, where a whole audit may take 35 and one document has no bar.
-    from rich.console import Console  # noqa: PLC0415
-    from rich.markup import escape  # noqa: PLC0415
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
-
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=len(paths))
-
-        def advance(path: str) -> None:
-            name = escape(printable(Path(path).name[:_SHOWN_OF_A_NAME]))
-            progress.update(task, advance=1, description=name)
-
-        yield advance

@@ -146,7 +146,7 @@ class Fleet:
         except DocumentError as error:
             raise click.ClickException(f"--since: {error}") from None
 
-    def files(self, documents: tuple[str, ...]) -> list[str]:
+    def files(self, documents: Sequence[str]) -> list[str]:
         """The files that this run is to audit."""
         return [*documents] if self.shard is None else shard_of(documents, *self.shard)
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.auditing.audit import audit_document, new_answers
 from ferrum_verify.auditing.checks import derive_subject
 from ferrum_verify.cache.error import CacheError
 from ferrum_verify.cache.folder import CacheFolder
+from ferrum_verify.findings.wording import printable
 from ferrum_verify.fleet.remembered import RememberedReports
 from ferrum_verify.reading.joining import completed
-from ferrum_verify.reading.load import read_documents
+from ferrum_verify.reading.kinds import detect
+from ferrum_verify.reading.load import no_document_in, read_documents
 from ferrum_verify.reading.parse import subject_of
+from ferrum_verify.report.model import DocumentReport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ferrum_verify.cache.folder import Fault
     from ferrum_verify.fleet.reading import DocumentWire
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
     from ferrum_verify.prove.answers import Answers
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.reading.load import LoadedDocument
-    from ferrum_verify.report.model import DocumentReport
 
 
 class Audited(NamedTuple):
@@ -84,6 +87,8 @@ class Auditor:
         for alone in read_documents(path, is_known, content):
             loaded = completed(alone, terms.sources)
             known = self.reports.of(loaded)
+            if known is None and is_passed_over(loaded, path, terms):
+                continue
             if known is None:
                 known = self.reports.keep(loaded, self._audit(loaded))
             elif with_subject and known.verdict != "unreadable":
@@ -128,6 +133,28 @@ class Auditor:
             ]
             self.answers.contradicted.clear()
         return said
+
+
+def is_passed_over(loaded: LoadedDocument, path: str, terms: Terms) -> bool:
+    """Whether it is JSON of no known kind, in a file that stands in a folder that was named."""
+    return path in terms.in_folders and not loaded.findings and detect(loaded.value) is None
+
+
+def of_empty_folders(
+    folders: Mapping[str, Sequence[str]], files: Sequence[str], done: Sequence[DocumentReport]
+) -> Iterator[DocumentReport]:
+    """Reports on folders in whose files, all of them among ``files``, no document was found."""
+    reported = {str(report.path) for report in done}
+    for folder, found in folders.items():
+        if found and reported.isdisjoint(found) and set(files).issuperset(found):
+            source = printable(folder)
+            yield DocumentReport(
+                source=source,
+                kind=None,
+                verdict="unreadable",
+                findings=(no_document_in(source),),
+                path=Path(folder),
+            )
 
 
 def read_subject(loaded: LoadedDocument) -> Subject | None:

@@ -11,7 +11,7 @@ import stat
 from sys import intern
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ferrum_verify.counterexamples import Runs
 from ferrum_verify.counterexamples.from_wire import counterexample_of
@@ -20,6 +20,7 @@ from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import printable
 from ferrum_verify.fleet.settled import is_settled
 from ferrum_verify.reading.document import Kind
+from ferrum_verify.report.hidden import HiddenBy
 from ferrum_verify.report.model import (
     DocumentReport,
     Held,
@@ -54,7 +55,15 @@ class FindingWire(_Strict):
     expected: Any = None
     actual: Any = None
     fix: str | None = None
+    cause: Count | None = None
     counterexample: dict[str, Any] | None = None
+
+
+class HiddenWire(FindingWire):
+    """A finding that a report leaves out of a document's own, and why."""
+
+    hidden_by: HiddenBy
+    reason: str
 
 
 class SlotWire(_Strict):
@@ -85,12 +94,28 @@ class DocumentWire(_Strict):
     kind: Kind | Held | None = None
     verdict: Verdict
     findings: list[FindingWire]
+    hidden: list[HiddenWire] | None = None
     slots: list[SlotWire]
     obligations: ObligationsWire | None = None
     memory: dict[str, Any] | None = None
     timings: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]]
     key: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     carried: Literal[True] | None = None
+
+    @model_validator(mode="after")
+    def _check_causes(self) -> DocumentWire:
+        """Each chain of causes ends with a finding that follows from none."""
+        ends: set[int | None] = {None}
+        for start in range(len(self.findings)):
+            chain: list[int] = []
+            place: int | None = start
+            while place is not None and place not in ends:
+                if place >= len(self.findings) or len(chain) > len(self.findings):
+                    raise ValueError("a finding's cause is none of the document's findings")
+                chain.append(place)
+                place = self.findings[place].cause
+            ends.update(chain)
+        return self
 
 
 class ToolWire(_Strict):
@@ -214,6 +239,7 @@ def _finding(stated: FindingWire) -> Finding:
         counterexample=None if counterexample is None else counterexample_of(counterexample),
         undecided=rule.undecided,
         fix=stated.fix,
+        cause=stated.cause,
         stated_by=rule,
     )
 
@@ -236,6 +262,7 @@ def known_by_key(report: EarlierReport) -> dict[str, DocumentWire]:
         document.key: document
         for document in report.record.documents
         if document.key is not None
+        and not document.hidden
         and is_settled(
             document.verdict, document.obligations.undecided if document.obligations else 0
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ferrum_verify.cache.folder import told_of
 from ferrum_verify.findings.wording import printable
-from ferrum_verify.fleet.auditor import Audited, Auditor, read_subject
+from ferrum_verify.fleet.auditor import Audited, Auditor, is_passed_over, read_subject
 from ferrum_verify.reading.joining import completed
 from ferrum_verify.reading.load import STANDARD_INPUT, read_documents
 from ferrum_verify.report.model import DocumentReport
@@ -138,6 +138,8 @@ class Run:
         """What formats show of a file's documents, which no process sends to another."""
         for loaded in read_documents(path):
             whole = completed(loaded, self.terms.sources)
+            if is_passed_over(whole, path, self.terms):
+                continue
             yield None if whole.findings else read_subject(whole)
 
     def _counted(self, audited: Audited) -> DocumentReport:

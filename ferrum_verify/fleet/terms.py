@@ -28,7 +28,8 @@ class Terms:
 
     ``sources`` complete each plan, ``under`` takes the place of ``execution``. ``cache`` is the
     folder of a cache, and with ``doubted`` nothing that it says is taken. Without ``remembering``
-    there is no cache, and reports have no keys.
+    there is no cache, and reports have no keys. Of the files ``in_folders``, which nobody named,
+    JSON of a kind that is not known is passed over.
     """
 
     execution: Execution = "fenced"
@@ -43,6 +44,7 @@ class Terms:
     cache: Path | None = None
     doubted: bool = False
     remembering: bool = True
+    in_folders: frozenset[str] = frozenset()
 
     def digest(self) -> str:
         """A hash of all that the report of a document follows from, but the document."""

@@ -22,8 +22,10 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 from ferrum_verify.findings import Finding, Rule
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import printable
+from ferrum_verify.reading.folders import NAMES, files_under
 from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES, parse_json
 from ferrum_verify.reading.json_values import LIMIT, NOT_JSON, admit
+from ferrum_verify.reading.kinds import detect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -79,18 +81,24 @@ def read_documents(
     path: str | os.PathLike[str],
     is_known: Callable[[str], bool] | None = None,
     content: bytes | None = None,
+    *,
+    folders: bool = False,
 ) -> Iterator[LoadedDocument]:
     """The documents of a ``.json`` or ``.jsonl`` file, compressed or not, or of ``-``.
 
     At least one is given: what cannot be read is a document with ``wire`` findings. Where
     ``is_known`` is given, documents of files have digests, and one whose digest it takes is not
-    parsed. ``content`` is what the file holds, where it was read elsewhere.
+    parsed. ``content`` is what the file holds, where it was read elsewhere. Where ``folders`` may
+    be given they are of the files below one, without JSON of kinds that are not known.
     """
     name = os.fsdecode(path)
     if name == STANDARD_INPUT and path != STANDARD_INPUT:
         name = os.path.join(os.curdir, name)  # a path is a file, whatever it is called
     place = None if name == STANDARD_INPUT else Path(name)
     source = "<stdin>" if place is None else printable(name)
+    if folders and place is not None and os.path.isdir(place):
+        yield from _documents_of_folder(place, source)
+        return
     try:
         with _open(name, content) as stream:
             if place is None:
@@ -120,6 +128,25 @@ def read_bytes(path: str | os.PathLike[str], most: int, *, whole: bool = True) -
     if whole and len(data) > most:
         raise DocumentError(f"The file has more than {most:,} bytes ({most >> 20} MiB).")
     return data[:most]
+
+
+def _documents_of_folder(folder: Path, source: str) -> Iterator[LoadedDocument]:
+    found = False
+    for path in files_under(folder):
+        for loaded in read_documents(path):
+            if loaded.findings or detect(loaded.value) is not None:
+                found = True
+                yield loaded
+    if not found:
+        yield LoadedDocument(source=source, findings=(no_document_in(source),), path=folder)
+
+
+def no_document_in(folder: str) -> Finding:
+    """The fault of a folder, by its printable name, in which no document was found."""
+    return UNREADABLE_FILE.finding(
+        f"the folder {folder} holds no document: no file of a known kind whose name ends in "
+        f"{', '.join(NAMES)}"
+    )
 
 
 def from_memory(value: Any, source: str = "<document>") -> LoadedDocument:
@@ -264,8 +291,8 @@ def _stem(name: str) -> str:
 
 
 _REASONS: dict[type[Exception], str] = {
-    FileNotFoundError: "There is no file {source}.",
     IsADirectoryError: "{source} is a directory, not a file.",
+    FileNotFoundError: "There is no file {source}.",
     PermissionError: "{source} may not be read.",
     UnicodeEncodeError: "No file can have the name {source}: it holds half of a surrogate pair.",
     gzip.BadGzipFile: "{source} is not a gzip archive.",

@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What the output is written to: a terminal shows colour and has a width in columns."""
+    """What the output is written to: a terminal shows colour and has a width in columns.
+
+    ``show_all`` asks the text for every finding at length, and ``tables`` for its tables whatever
+    the verdict is.
+    """
 
     color: bool = False
     width: int = 80
     encoding: str = "utf-8"
+    show_all: bool = False
+    tables: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,7 @@ class Format:
 
 FORMATS: dict[str, Format] = {
     "text": Format("for people in a terminal", "ferrum_verify.report.text"),
+    "concise": Format("one line a finding, for editors", "ferrum_verify.report.concise"),
     "json": Format(
         "the report as data, ferrum-verify/report/v1", "ferrum_verify.report.json", False
     ),

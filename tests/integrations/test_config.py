@@ -197,7 +197,10 @@ def test_ignored_rules_are_hidden_and_counted(project: Path, capsys: Any) -> Non
     assert status == 1
     (project / "pyproject.toml").write_text(f"{TABLE}{lines}ignore.{min(found)} = 'agreed on'\n")
     status, report, remarks = report_of(capsys)
-    assert (status, report["documents"][0]["verdict"]) == (0, "verified")
+    assert (status, report["documents"][0]["verdict"]) == (0, "violated")
+    hidden = report["documents"][0]["hidden"]
+    assert {each["rule"] for each in hidden} == found
+    assert {(each["hidden_by"], each["reason"]) for each in hidden} == {("ignored", "agreed on")}
     assert f"Hidden, as {project / 'pyproject.toml'} ignores their rules:" in remarks
     assert "  1 of static.total-mismatch: agreed on\n" in remarks
 

@@ -11,7 +11,7 @@ from ferrum_verify.auditing.audit import audit
 from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.plan.frontier import capacity_of, fits
-from ferrum_verify.report.formats import render
+from ferrum_verify.report.formats import Screen, render
 from ferrum_verify.report.headroom import headroom
 
 
@@ -54,4 +54,5 @@ def test_it_is_shown_with_what_refuses_one_more() -> None:
 def test_it_is_left_out_where_the_sizes_are_in_doubt(edits: dict[str, Any], shown: bool) -> None:
     document = sample("fragment")
     apply_edits(document, edits)
-    assert ("Headroom" in render(audit(document, prove=False), "text")) is shown
+    text = render(audit(document, prove=False), "text", Screen(tables=True))
+    assert ("Headroom" in text) is shown

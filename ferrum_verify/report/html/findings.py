@@ -13,6 +13,7 @@ from ferrum_verify.counterexamples import (
 )
 from ferrum_verify.findings import Family
 from ferrum_verify.findings.wording import printable, sentence, value_text
+from ferrum_verify.report.consequences import consequences_of, follow_words
 from ferrum_verify.report.html.links import named_place, place_of
 from ferrum_verify.report.html.schedules import counterexample_data, counterexample_text
 
@@ -67,6 +68,8 @@ class FindingView:
     actual: str | None
     fix: str | None
     place: Place | None
+    follows: str | None
+    causes: str | None
     counterexample: dict[str, Any] | None
     counterexample_text: str
 
@@ -89,8 +92,18 @@ class FamilyGroup:
 
 
 def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGroup]:
-    """The findings by family and rule."""
+    """The findings by family and rule: first the families of those that others follow from."""
+    consequences = consequences_of(findings)
+
+    def causes_of(number: int) -> str | None:
+        following = [findings[each] for each in consequences.get(number, ())]
+        return sentence(follow_words(following)) if following else None
+
+    def follows(finding: Finding) -> str | None:
+        return None if finding.cause is None else findings[finding.cause].rule
+
     by_rule: dict[str, dict[str, list[tuple[int, Finding]]]] = {}
+    families = get_args(Family)
     ordered = sorted(enumerate(findings), key=lambda each: _SEVERITIES.index(each[1].severity))
     for number, finding in ordered:
         alike = by_rule.setdefault(finding.family, {}).setdefault(finding.rule, [])
@@ -101,18 +114,41 @@ def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGrou
             tuple(
                 RuleGroup(
                     rule,
-                    tuple(_view(*each, drawn) for each in alike[:SHOWN_OF_A_RULE]),
+                    tuple(
+                        _view(
+                            number,
+                            finding,
+                            drawn,
+                            follows=follows(finding),
+                            causes=causes_of(number),
+                        )
+                        for number, finding in alike[:SHOWN_OF_A_RULE]
+                    ),
                     max(len(alike) - SHOWN_OF_A_RULE, 0),
                 )
                 for rule, alike in by_rule[family].items()
             ),
         )
-        for family in get_args(Family)
-        if family in by_rule
+        for family in sorted(
+            by_rule,
+            key=lambda name: (
+                not any(
+                    number in consequences for rule in by_rule[name].values() for number, _ in rule
+                ),
+                families.index(name),
+            ),
+        )
     ]
 
 
-def _view(number: int, finding: Finding, drawn: Drawn | None) -> FindingView:
+def _view(
+    number: int,
+    finding: Finding,
+    drawn: Drawn | None,
+    *,
+    follows: str | None,
+    causes: str | None,
+) -> FindingView:
     counterexample = finding.counterexample
     expected, actual = _beside_table(finding)
     return FindingView(
@@ -126,6 +162,8 @@ def _view(number: int, finding: Finding, drawn: Drawn | None) -> FindingView:
         actual=_value(actual),
         fix=None if finding.fix is None else sentence(finding.fix),
         place=_place(finding, drawn),
+        follows=follows,
+        causes=causes,
         counterexample=None
         if counterexample is None
         else {
