@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 
 LIVES = f"{PAGE}, «Lives»"
 
+MOST_CLASHES = 20_000
+"""Pairs of buffers of one plan that are told; of the rest it is only said that there are more."""
+
+
+class TooManyClashesError(Exception):
+    """More than ``MOST_CLASHES``."""
+
+
 UNDECIDED = Rule(
     id="buffer.undecided",
     summary="A plan is small and plain enough to be judged.",
@@ -35,14 +43,6 @@ UNDECIDED = Rule(
     severity="warning",
     undecided=True,
 )
-MOST_CLASHES = 20_000
-"""Pairs of buffers of one plan that are told; of the rest it is only said that there are more."""
-
-
-class TooManyClashesError(Exception):
-    """More than ``MOST_CLASHES``."""
-
-
 _LIMITS: dict[type[Exception], str] = {
     UndecidedShapeError: "whether some bytes meet at any shape takes too many cases to tell",
     TooManyOverlapsError: f"nodes have more than {MOST_PAIRS:,} pairs of bytes that may overlap",
