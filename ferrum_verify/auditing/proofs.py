@@ -41,14 +41,18 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.schedules import LoadedSchedule
     from ferrum_verify.report.shown import Gate
 
-ORDER_RULES = frozenset(
+OF_BUFFERS = frozenset(
     rule.id
     for rule in (
-        *(SHARED_WHILE_LIVE, ROWS_OVERLAP, OVERWRITTEN, RACE, RESOURCE_RACE),
         *(buffer_places.OUT_OF_ARENA, buffer_places.OUTSIDE_ALIAS, buffer_places.MISALIGNED),
         *(buffer_places.PARTIAL_OVERLAP, buffer_lives.SHARED_WHILE_LIVE, buffer_lives.RACE),
         *(buffer_lives.OVERWRITTEN, buffer_lives.READ_BEFORE_WRITE),
     )
+)
+"""Those of other planners' plans, whose bytes are judged one by one as well."""
+
+ORDER_RULES = OF_BUFFERS | frozenset(
+    rule.id for rule in (SHARED_WHILE_LIVE, ROWS_OVERLAP, OVERWRITTEN, RACE, RESOURCE_RACE)
 )
 """Rules that the concrete path judges pair by pair, exactly as the proofs do."""
 

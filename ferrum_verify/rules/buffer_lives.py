@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 
 LIVES = f"{PAGE}, «Lives»"
 
+MOST_CLASHES = 20_000
+"""Pairs of buffers of one plan that are told; of the rest it is only said that there are more."""
+
+
+class TooManyClashesError(Exception):
+    """More than ``MOST_CLASHES``."""
+
+
 UNDECIDED = Rule(
     id="buffer.undecided",
     summary="A plan is small and plain enough to be judged.",
@@ -39,6 +47,7 @@ _LIMITS: dict[type[Exception], str] = {
     UndecidedShapeError: "whether some bytes meet at any shape takes too many cases to tell",
     TooManyOverlapsError: f"nodes have more than {MOST_PAIRS:,} pairs of bytes that may overlap",
     TooManyQuestionsError: f"more than {MOST_QUESTIONS:,} pairs of buffers may hold the same bytes",
+    TooManyClashesError: f"more than {MOST_CLASHES:,} pairs of them do so while both live",
     TooManyTriesError: f"aliases and arms make more than {MOST_TRIES:,} cases",
     TooManyReadsError: f"aliases and arms make more than {MOST_STEPS:,} cases of what is written",
     TooManyStepsError: "the dependencies of so many nodes take too many steps to go through",
@@ -68,6 +77,8 @@ def check_clashes(storages: Storages, clashes: Clashes) -> Iterator[Finding]:
             if not has_ended and key not in told:
                 clash = clashes.of(*pair)
                 if clash is not None:
+                    if len(told) >= MOST_CLASHES:
+                        raise TooManyClashesError
                     told.add(key)
                     yield _clash(storages, clash)
             pair = questions.send(has_ended)
