@@ -36,6 +36,9 @@ _TAG = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# This file marks a folder of ferrum-verify as a cache, which backups may leave out.\n"
 )
+_BEING_WRITTEN = ".t"
+"""How names of files begin that are not yet whole."""
+
 _OURS = {"CACHEDIR.TAG": _TAG, ".gitignore": "*\n"}
 
 
@@ -58,6 +61,10 @@ class CacheFolder:
             path.mkdir(exist_ok=True)
             if path.is_symlink():
                 raise CacheError("it is a symbolic link")
+            # Another process may be making it.
+            others = any(not each.name.startswith(_BEING_WRITTEN) for each in path.iterdir())
+            if others and not _is_ours(path):
+                raise CacheError("it holds something else")
             for name, text in _OURS.items():
                 if not (path / name).exists():
                     _write_whole(path / name, text.encode())
@@ -109,7 +116,11 @@ class CacheFolder:
             return
         for place in folder.glob("??"):
             if not place.is_symlink():
-                yield from (each for each in place.iterdir() if each.name[:2] in (place.name, ".t"))
+                yield from (
+                    each
+                    for each in place.iterdir()
+                    if each.name[:2] in (place.name, _BEING_WRITTEN)
+                )
 
     def _place(self, kind: Kind, key: str) -> Path:
         return self.path / kind / key[:2] / f"{key}.json"
@@ -137,7 +148,7 @@ def clear(path: Path) -> int:
         for kind in get_args(Kind):
             for entry in [*folder.entries(kind)]:
                 entry.unlink(missing_ok=True)
-                count += not entry.name.startswith(".t")
+                count += not entry.name.startswith(_BEING_WRITTEN)
     except OSError as error:
         raise CacheError(error.strerror or str(error)) from None
     return count
@@ -145,9 +156,16 @@ def clear(path: Path) -> int:
 
 def existing(path: Path) -> CacheFolder:
     """The folder of a cache that is there; raises CacheError where there is none."""
-    if path.is_symlink() or not (path / "CACHEDIR.TAG").is_file():
+    if path.is_symlink() or not _is_ours(path):
         raise CacheError("there is none")
     return CacheFolder(path, b"")
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        return _read_bounded(path / "CACHEDIR.TAG", len(_TAG)) == _TAG.encode()
+    except OSError:
+        return False
 
 
 def _read_bounded(path: Path, most: int) -> bytes:
@@ -162,7 +180,7 @@ def _read_bounded(path: Path, most: int) -> bytes:
 
 def _write_whole(path: Path, text: bytes) -> None:
     """Write a file that no reader sees half of, whoever else writes it."""
-    handle, name = tempfile.mkstemp(prefix=".t", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=_BEING_WRITTEN, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(text)

@@ -125,6 +125,7 @@ def test_a_folder_that_can_be_none(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("file", "File exists"),
         ("link", "it is a symbolic link"),
         ("lost/cache", "No such file"),
+        (".", "it holds something else"),
     ):
         with pytest.raises(CacheError, match=reason):
             CacheFolder.open(tmp_path / name)
