@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -176,15 +177,17 @@ def test_rules_are_ignored_for_some_files(capsys: Any) -> None:
 def test_watching_audits_again_when_a_file_changes(
     capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waits = iter([lambda: None, lambda: write("plan.json", {})])
+    waits = 0
 
     def sleep(_seconds: float) -> None:
-        wait = next(waits, None)
-        if wait is None:
+        nonlocal waits
+        waits += 1
+        if waits == 2:
+            write("plan.json", {})
+        elif waits == 4:
             raise KeyboardInterrupt
-        wait()
 
-    monkeypatch.setattr("ferrum_verify.cli.watching.time.sleep", sleep)
+    monkeypatch.setattr(time, "sleep", sleep)
     status, text, remarks = audit(capsys, "plan.json", "--watch", "--format", "concise")
     assert status == 0
     assert [line.split()[0] for line in text.splitlines() if "document" in line] == [
