@@ -203,19 +203,24 @@ def test_everything_is_reached_by_tab(open_page: Open, hazard: Report) -> None:
     assert {"view", "canvas chart", "canvas strip", "place"} <= reached
 
 
-def test_a_name_is_found_and_shown(open_page: Open, decoder: Report) -> None:
+def test_a_name_is_found_while_one_types(open_page: Open, decoder: Report) -> None:
     page = open_page(decoder)
     search = page.locator("input[type=search]")
-    search.fill("l0006/attn")
-    search.press("Enter")
+    search.press_sequentially("l0006/att")
     assert "resource/activation/l0006/attn" in panel(page)
     assert page.locator(".tools output").inner_text() == "1 of 4"
     page.locator(".view .bar.chosen").wait_for()
+    assert page.locator(".view .bar.found").count() == 3
+    assert page.evaluate("document.activeElement.type") == "search"
     search.press("Enter")
     assert page.locator(".tools output").inner_text() == "2 of 4"
+    search.press("Shift+Enter")
+    assert page.locator(".tools output").inner_text() == "1 of 4"
     search.fill("nobody")
-    search.press("Enter")
     assert page.locator(".tools output").inner_text() == "nothing found"
+    search.fill("")
+    assert page.locator(".tools output").inner_text() == ""
+    page.locator(".view .bar.found").first.wait_for(state="detached")
 
 
 def test_a_finding_leads_to_its_place_and_its_rule(open_page: Open, hazard: Report) -> None:

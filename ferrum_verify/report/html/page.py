@@ -52,6 +52,7 @@ MAXIMUM_PICTURES = 20
 
 SCRIPTS = (
     "elements.js",
+    "scrolling.js",
     "timeline_layout.js",
     "timeline_drawing.js",
     "timeline.js",
