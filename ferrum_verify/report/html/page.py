@@ -36,6 +36,7 @@ from ferrum_verify.report.html.comparison import (
     comparison_facts,
 )
 from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped
+from ferrum_verify.report.html.footprint import footprint
 from ferrum_verify.report.html.picture import names_of, picture
 from ferrum_verify.report.html.sharing import PoolRow, pool_rows, saved_in_all
 from ferrum_verify.report.html.slots import SlotRow, slot_rows
@@ -58,6 +59,11 @@ SCRIPTS = (
     "timeline.js",
     "timeline_keys.js",
     "timeline_words.js",
+    "live_bytes.js",
+    "batch.js",
+    "footprint.js",
+    "footprint_drawing.js",
+    "footprint_words.js",
     "arenas.js",
     "frontier.js",
     "schedule.js",
@@ -191,6 +197,7 @@ def _view(number: int, document: DocumentReport, report: Report, *, is_drawn: bo
         data={
             **picture(subject, memory, names, report.execution),
             "arenas": arenas,
+            "footprint": footprint(subject, memory, names),
             "frontier": frontier_data(frontier, memory.usable_capacity_bytes),
             "counterexamples": _counterexamples(families),
         },

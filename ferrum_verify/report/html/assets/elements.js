@@ -66,6 +66,7 @@ const PATTERNS = {
   sequence: ["M0 0H8M4 0V8", 8],
   invocation: ["M4 0V8", 8],
   binding: ["M0 0", 8],
+  free: ["M0 8L8 0", 8],
   plan: ["M2 2h1v1h-1zM6 6h1v1h-1z", 8],
   clash: ["M-2 2L2 -2M0 8L8 0M6 10L10 6", 8],
 };

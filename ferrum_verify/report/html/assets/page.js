@@ -20,6 +20,7 @@ class DocumentPage {
       if (spot) this[name] = draw(spot);
     };
     if (plan.groups) place("timeline", (spot) => new Timeline(spot, plan, prefix));
+    place("footprint", (spot) => new Footprint(spot, plan, prefix));
     place("arenas", (spot) => new Arenas(spot, plan, prefix));
     place("checkpoints", (spot) => new Ticks(spot, plan.checkpoints));
     place("frontier", (spot) => new Frontier(spot, plan.frontier));
