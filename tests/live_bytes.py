@@ -83,7 +83,7 @@ class Brute:
         ]
 
     def held(self, pool: dict[str, Any]) -> int:
-        """What a pool holds: of each slot the highest member, its extents, and claims of its own."""
+        """What a pool holds: its highest slot members, its extents, and its own claims."""
         slots = [slot["resource_ids"] for slot in pool["step_resource_slots"]]
         rows = [
             sum(self.sizes[name] for name in row["resource_ids"])

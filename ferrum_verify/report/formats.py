@@ -11,16 +11,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ferrum_verify.report.model import Report
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """The run of a command that makes a report: the command line, and when it ended, in UTC."""
+
+    command: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Screen:
-    """What the output is written to: a terminal shows colour and has a width in columns."""
+    """What the output is written to: a terminal shows colour and has a width in columns.
+
+    ``run`` is who writes it, for a format that is evidence; None where no command does.
+    """
 
     color: bool = False
     width: int = 80
     encoding: str = "utf-8"
+    run: Run | None = None
 
 
 @dataclass(frozen=True, slots=True)

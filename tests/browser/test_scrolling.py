@@ -112,7 +112,7 @@ def test_a_tooltip_leaves_the_neighbours_in_view(
     open_page: Open, decoder: Report, width: int
 ) -> None:
     page = open_page(decoder, width=width)
-    page.locator(".view").scroll_into_view_if_needed()
+    page.locator(".timeline .view").scroll_into_view_if_needed()
     bars = page.locator(".view .bar:not(.run)")
     page.locator(".view .bar").nth(bars.count() // 2).hover()
     tip, over = box(page.locator("#tip")), box(page.locator(".view .bar:hover"))

@@ -146,7 +146,7 @@ def test_bars_that_overlap_in_plan_order_stand_below_one_another(open_page: Open
 
 def test_keyboard_reaches_bars_lanes_nodes_and_hazards(open_page: Open, hazard: Report) -> None:
     page = open_page(hazard)
-    view = page.locator(".view")
+    view = page.locator(".timeline .view")
     view.focus()
     page.keyboard.press("ArrowRight")
     assert "resource/activation/embedding" in panel(page)
@@ -187,7 +187,7 @@ def test_groups_open_and_close_by_pointer_and_keyboard(open_page: Open, decoder:
     assert page.locator(bars).count() == 0
     static.click()
     page.locator(bars).wait_for()
-    page.locator(".view").focus()
+    page.locator(".timeline .view").focus()
     page.keyboard.press("Enter")
     page.locator(bars).wait_for(state="detached")
     page.keyboard.press("ArrowRight")
@@ -197,7 +197,7 @@ def test_groups_open_and_close_by_pointer_and_keyboard(open_page: Open, decoder:
 def test_everything_is_reached_by_tab(open_page: Open, hazard: Report) -> None:
     page = open_page(hazard)
     reached = set()
-    for _ in range(90):
+    for _ in range(150):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.getAttribute('class')"))
     assert {"view", "canvas chart", "canvas strip", "place"} <= reached
@@ -228,7 +228,9 @@ def test_a_finding_leads_to_its_place_and_its_rule(open_page: Open, hazard: Repo
     page.locator(".finding .place", has_text="show in the timeline").nth(1).click()
     assert "resource/activation/l0001/delta" in panel(page)
     page.locator(".view .bar.chosen").first.wait_for()
-    assert page.locator(".view").evaluate("view => view.getBoundingClientRect().top < innerHeight")
+    assert page.locator(".timeline .view").evaluate(
+        "view => view.getBoundingClientRect().top < innerHeight"
+    )
     page.locator(".finding .place", has_text="node/l0002/o").first.click()
     assert panel(page).startswith("node/l0002/o")
     rule = page.locator("#rule-slot\\.shared-while-live")
@@ -262,9 +264,11 @@ def test_zooming_keeps_the_place_and_shows_names(open_page: Open, decoder: Repor
     for _ in range(6):
         page.get_by_label("Zoom in").click()
     page.locator(".axis text", has_text="node/l0004").first.wait_for()
-    assert page.locator(".view").evaluate("view => view.scrollLeft") > 0
+    assert page.locator(".timeline .view").evaluate("view => view.scrollLeft") > 0
     page.get_by_label("Show the whole plan").click()
-    assert page.locator(".view").evaluate("view => view.scrollWidth - view.clientWidth") <= 1
+    assert (
+        page.locator(".timeline .view").evaluate("view => view.scrollWidth - view.clientWidth") <= 1
+    )
 
 
 MOST_DRAWN = """() => {

@@ -35,6 +35,7 @@ from ferrum_verify.report.html.comparison import (
     checkpoint_view,
     comparison_facts,
 )
+from ferrum_verify.report.html.evidence import document_facts, run_facts
 from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped
 from ferrum_verify.report.html.footprint import footprint
 from ferrum_verify.report.html.picture import names_of, picture
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferrum_verify.plan.frontier import Headroom
+    from ferrum_verify.report.formats import Run
     from ferrum_verify.report.model import Comparison, DocumentReport, Report
     from ferrum_verify.report.slots_cost import SlotsCost
 
@@ -69,6 +71,7 @@ SCRIPTS = (
     "schedule.js",
     "ticks.js",
     "counterexamples.js",
+    "findings.js",
     "page.js",
 )
 
@@ -87,6 +90,7 @@ class DocumentView:
     facts: list[str]
     families: list[FamilyGroup]
     data: dict[str, Any]
+    evidence: list[tuple[str, str]] = field(default_factory=list)
     slots: list[SlotRow] = field(default_factory=list)
     hidden_slots: int = 0
     pools: list[PoolRow] = field(default_factory=list)
@@ -106,8 +110,8 @@ class DocumentView:
         return "groups" in self.data
 
 
-def page(report: Report, version: str) -> str:
-    """The whole HTML file."""
+def page(report: Report, run: Run | None) -> str:
+    """The whole HTML file; ``run`` is the one that makes it, where a command does."""
     drawn = _drawn_documents(report)
     documents = [
         _view(number, document, report, is_drawn=number in drawn)
@@ -115,7 +119,7 @@ def page(report: Report, version: str) -> str:
     ]
     script = _script()
     return _environment().get_template("report.html.j2").render(
-        version=version,
+        evidence=run_facts(run),
         execution=report.terms,
         verdict=report.verdict,
         summary={verdict: count for verdict, count in report.summary.items() if count},
@@ -167,6 +171,7 @@ def _view(number: int, document: DocumentReport, report: Report, *, is_drawn: bo
             facts=_facts(document),
             families=families,
             data={"counterexamples": _counterexamples(families)},
+            evidence=[] if subject is None else document_facts(subject),
         )
     names = names_of(subject, memory)
     arenas = binding_arenas(subject, memory, names)
@@ -186,6 +191,7 @@ def _view(number: int, document: DocumentReport, report: Report, *, is_drawn: bo
             plural(len(memory.static_allocations), "static allocation"),
         ],
         families=families,
+        evidence=document_facts(subject),
         slots=slots,
         hidden_slots=hidden_slots,
         pools=pools,

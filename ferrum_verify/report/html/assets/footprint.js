@@ -36,9 +36,9 @@ class Footprint extends Scrolling {
     const button = (words, label, act) => element("button", { type: "button", "aria-label": label, title: label, onclick: act }, words);
     return [
       element("label", {}, "Draw ", this.mode),
-      button("−", "Zoom out of the bytes", () => this.zoom(1 / 1.5)),
-      button("+", "Zoom into the bytes", () => this.zoom(1.5)),
-      button("Whole plan", "Show the bytes of the whole plan", () => this.fit()),
+      button("−", "Shrink the bytes over time", () => this.zoom(1 / 1.5)),
+      button("+", "Magnify the bytes over time", () => this.zoom(1.5)),
+      button("Whole plan", "Bytes over time of all nodes", () => this.fit()),
       button("Peak", "Go to the peak", () => this.toPeak()),
     ];
   }
