@@ -64,6 +64,35 @@ def test_a_bar_stands_over_its_users(open_page: Open, decoder: Report) -> None:
         assert found["width"] == pytest.approx(scale * (last - first), abs=3)
 
 
+def test_state_lives_through_the_whole_step(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    search = page.locator("input[type=search]")
+    search.fill("state/l0005")
+    row = page.locator('.view [data-name^="resource/state/l0005"]')
+    row.wait_for()
+    page.get_by_label("Show the whole plan").click()
+    page.locator(".view .users.quiet").first.wait_for(state="attached")
+    axis = box(page.locator(".timeline .axis > rect").first)
+    bar = box(row.locator("rect").first)
+    assert bar["width"] > 0.95 * (axis["width"] - 244 - 24)
+    assert "through the whole step" in panel(page)
+
+
+def test_what_is_read_after_the_step_lives_to_its_end(open_page: Open) -> None:
+    report = audit(sample("bundle"), prove=False)
+    subject = report.documents[0].subject
+    assert subject is not None
+    assert subject.memory is not None
+    (name, *_) = sorted(
+        row.base_resource_id
+        for row in subject.memory.dynamic_descriptors
+        if row.lifetime == "step" and row.base_resource_id in subject.kept
+    )
+    page = open_page(report)
+    page.locator("input[type=search]").first.fill(name)
+    assert "to the end of the step, when it is read" in panel(page)
+
+
 def test_every_used_resource_has_a_bar(open_page: Open) -> None:
     report = audit(sample("fragment"), prove=False)
     page = open_page(report)
@@ -172,8 +201,7 @@ def test_keyboard_reaches_bars_lanes_nodes_and_hazards(open_page: Open, hazard: 
     assert panel(page) != first
     page.keyboard.press("Shift+H")
     assert panel(page) == first
-    chosen = page.locator(".view .bar.chosen")
-    chosen.first.wait_for()
+    page.locator('.view .bar.chosen[data-name="resource/activation/l0000/delta"]').wait_for()
     active = view.get_attribute("aria-activedescendant")
     assert page.locator(f"[id='{active}']").get_attribute("aria-label") == (
         "resource/activation/l0000/delta"

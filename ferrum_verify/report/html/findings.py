@@ -11,13 +11,13 @@ from ferrum_verify.counterexamples import (
     OverlapCounterexample,
     ScheduleCounterexample,
 )
-from ferrum_verify.findings import Family
+from ferrum_verify.findings import Family, rules_of
 from ferrum_verify.findings.wording import printable, sentence, value_text
 from ferrum_verify.report.html.links import named_place, place_of
 from ferrum_verify.report.html.schedules import counterexample_data, counterexample_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
@@ -55,7 +55,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """One finding as the page shows it; ``number`` is its place among those of its document."""
+    """One finding as the page shows it; ``number`` is its place among those of its document.
+
+    ``fix`` is its own or, where there is none, that of its rule.
+    """
 
     number: int
     rule: str
@@ -65,7 +68,7 @@ class FindingView:
     location: str
     expected: str | None
     actual: str | None
-    fix: str | None
+    fix: tuple[Piece, ...]
     place: Place | None
     counterexample: dict[str, Any] | None
     counterexample_text: str
@@ -91,6 +94,7 @@ class FamilyGroup:
 def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGroup]:
     """The findings by family and rule."""
     by_rule: dict[str, dict[str, list[tuple[int, Finding]]]] = {}
+    fixes = {rule.id: rule.fix for rule in rules_of(findings)}
     ordered = sorted(enumerate(findings), key=lambda each: _SEVERITIES.index(each[1].severity))
     for number, finding in ordered:
         alike = by_rule.setdefault(finding.family, {}).setdefault(finding.rule, [])
@@ -101,7 +105,7 @@ def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGrou
             tuple(
                 RuleGroup(
                     rule,
-                    tuple(_view(*each, drawn) for each in alike[:SHOWN_OF_A_RULE]),
+                    tuple(_view(*each, drawn, fixes) for each in alike[:SHOWN_OF_A_RULE]),
                     max(len(alike) - SHOWN_OF_A_RULE, 0),
                 )
                 for rule, alike in by_rule[family].items()
@@ -112,9 +116,12 @@ def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGrou
     ]
 
 
-def _view(number: int, finding: Finding, drawn: Drawn | None) -> FindingView:
+def _view(
+    number: int, finding: Finding, drawn: Drawn | None, fixes: Mapping[str, str]
+) -> FindingView:
     counterexample = finding.counterexample
     expected, actual = _beside_table(finding)
+    fix = finding.fix or fixes.get(finding.rule)
     return FindingView(
         number=number,
         rule=finding.rule,
@@ -124,7 +131,7 @@ def _view(number: int, finding: Finding, drawn: Drawn | None) -> FindingView:
         location=printable(finding.location),
         expected=_value(expected),
         actual=_value(actual),
-        fix=None if finding.fix is None else sentence(finding.fix),
+        fix=message_pieces(fix, drawn) if fix else (),
         place=_place(finding, drawn),
         counterexample=None
         if counterexample is None

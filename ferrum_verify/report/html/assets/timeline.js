@@ -138,12 +138,14 @@ class Timeline extends Scrolling {
   reveal({ lane, index, node }) {
     const { view } = this;
     const bar = lane?.kind === "bars" ? lane.bars[index] : null;
-    const first = bar ? bar.first : node;
+    const users = bar?.whole ? this.plan.resources[bar.resources[0]].users : null;
+    const first = users ? users[0] : bar ? bar.first : node;
+    const last = users ? users[0] : bar ? bar.last : node;
     if (first != null) {
       if (this.scale < 6 && view.scrollWidth <= view.clientWidth + 1) this.zoom(Math.max(1, 10 / this.scale));
       const x = first * this.scale;
       const room = view.clientWidth - this.gutter;
-      const end = ((bar ? bar.last : node) + 1) * this.scale;
+      const end = (last + 1) * this.scale;
       if (x < view.scrollLeft || end > view.scrollLeft + room) view.scrollLeft = Math.max(0, x - Math.min(room / 3, Math.max(0, room - (end - x))));
     }
     if (lane) {

@@ -63,7 +63,8 @@ class Drawing {
 
   heading(lane, y) {
     const { group } = lane;
-    const label = [group.label, group.detail, group.pool && `pool ${group.pool}`].filter(Boolean);
+    const words = [group.label, group.detail, group.pool && `pool ${group.pool}`].filter(Boolean);
+    const label = this.width < 500 ? words.filter((each) => each !== group.detail) : words;
     return shape(
       "g",
       { class: `heading${this.chosen?.lane === lane ? " chosen" : ""}`, "data-group": lane.number, id: this.idOf(lane, 0) },
@@ -152,7 +153,7 @@ class Drawing {
         rx: Math.min(3, width / 4),
         fill: `url(#${this.prefix}-${lane.row.life}${index % 2 ? "-alt" : ""})`,
       }),
-      chosen && this.users(bar, y, height),
+      (chosen || bar.whole) && this.users(bar, y, height),
       room > 4 && height > 12 && shape("text", { x: start + indent, y: y + height / 2 + 3.5 }, shortened(name, room)),
     );
   }
@@ -167,7 +168,7 @@ class Drawing {
     const marks = users
       .filter((user) => user >= this.from && user <= this.to)
       .map((user) => `M${this.x(user) + this.scale / 2} ${y - 2}v${height + 3}`);
-    return shape("path", { class: "users", d: marks.join("") });
+    return shape("path", { class: `users${bar.whole ? " quiet" : ""}`, d: marks.join("") });
   }
 
   *hazards(lane, y) {
