@@ -12,6 +12,7 @@ import click
 
 from ferrum_verify.auditing.audit import audit_document, schedule_of, whole_report
 from ferrum_verify.cli import INTERRUPTED
+from ferrum_verify.cli.earlier import beside_earlier, earlier_plan
 from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
 from ferrum_verify.cli.proof_limits import (
     OBLIGATION_LIMIT_OPTION,
@@ -88,6 +89,12 @@ _KEPT_SUBJECTS = 100
     help="What the report is written as.",
 )
 @click.option("--memory", is_flag=True, help="Add what the slots cost, and how little would do.")
+@click.option(
+    "--against",
+    metavar="OTHER",
+    type=click.Path(),
+    help="Show what differs from the earlier plan in OTHER: what came, went, grew and moved.",
+)
 @OBLIGATION_LIMIT_OPTION
 @PROOF_LIMIT_OPTION
 @click.option(
@@ -115,6 +122,7 @@ def audit(
     prove: bool,
     format_name: str,
     memory: bool,
+    against: str | None,
     obligation_limit: float,
     proof_limit: float,
     smt2: Path | None,
@@ -139,6 +147,7 @@ def audit(
         smt2=smt2,
         second_opinion=second_opinion,
     )
+    earlier = None if against is None else earlier_plan(against)
     sources, alone = _sources(beside), list[str]()
     under = None if schedule is None else schedule_of(schedule)
     done: list[DocumentReport] = []
@@ -155,6 +164,8 @@ def audit(
                 proving=proving if prove else None,
                 advance=advance,
             ):
+                if earlier is not None:
+                    report = beside_earlier(report, earlier)  # noqa: PLW2901
                 keep = len(done) < _KEPT_SUBJECTS
                 done.append(report if keep else replace(report, subject=None))
                 if report.interrupted:

@@ -11,8 +11,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.counterexamples import Shape
+from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.documents.terms import Linear
+from ferrum_verify.findings.wording import plural
 from ferrum_verify.plan.sizes import bytes_at
+from ferrum_verify.plan.turns import row_groups, slot_groups
 from ferrum_verify.report.headroom import scheduled_tokens
 
 if TYPE_CHECKING:
@@ -41,6 +44,12 @@ class Batch(NamedTuple):
         return Shape(self.sequences, self.tokens, self.pages)
 
     @property
+    def words(self) -> str:
+        """The batch in words."""
+        step = f"{plural(self.sequences, 'sequence')}, {plural(self.tokens, 'token')}"
+        return f"{step}, {self.held:,} held by each, {plural(self.pages, 'page')}"
+
+    @property
     def own(self) -> Shape:
         """The shape at which the bytes of each sequence are sized."""
         return Shape(1, self.held, self.pages)
@@ -53,6 +62,11 @@ class Limits(NamedTuple):
     tokens: int | None
     held: int | None
     pages: int | None
+
+    def common(self, other: Limits) -> Limits:
+        """The counts that both admit."""
+        pairs = zip(self, other, strict=True)
+        return Limits(*(min((n for n in pair if n is not None), default=None) for pair in pairs))
 
     @property
     def largest(self) -> Batch:
@@ -93,27 +107,46 @@ def _limit(terms: Terms, count: Count) -> int | None:
     return limit
 
 
-def live_bytes(
-    memory: MemoryPlan, order: HappensBefore, kept: frozenset[str], batch: Batch
-) -> dict[str, list[int]]:
-    """For each pool the bytes that are live while each node runs.
+class Sizes(dict[str, int]):
+    """The bytes of every dynamic resource at a batch, those of all its sequences together.
 
-    Raises SizeError where one is not defined at the batch.
+    ``own`` are the resources of which each sequence has bytes of its own. Of a resource that has
+    no descriptor nothing is known: to ask raises SizeError.
     """
+
+    own: frozenset[str]
+
+    def __missing__(self, resource: str) -> int:
+        raise SizeError(f"of `{resource}` is unknown, as it has no descriptor")
+
+
+def sizes_at(memory: MemoryPlan, batch: Batch) -> Sizes:
+    """The sizes at a batch; raises SizeError where one is not defined there."""
     own = [row for row in memory.dynamic_descriptors if row.lifetime in OF_A_SEQUENCE]
     step = [row for row in memory.dynamic_descriptors if row.lifetime not in OF_A_SEQUENCE]
     each = {name: batch.sequences * size for name, size in bytes_at(own, batch.own).items()}
-    sizes = each | bytes_at(step, batch.step)
-    return {
-        pool.pool_id: _of_pool(pool, sizes, frozenset(each), order, kept)
-        for pool in memory.dynamic_pools
-    }
+    sizes = Sizes(each | bytes_at(step, batch.step))
+    sizes.own = frozenset(each)
+    return sizes
+
+
+def held_bytes(pool: DynamicPool, sizes: Sizes) -> int:
+    """What a pool's slots, extents and bytes of a sequence's own take."""
+    groups = slot_groups(pool) + row_groups(pool)
+    in_turn = (max(sum(sizes[name] for name in each) for each in group) for group in groups)
+    return sum(in_turn) + sum(sizes[name] for name in sizes.own.intersection(pool.resource_ids))
+
+
+def live_bytes(
+    memory: MemoryPlan, order: HappensBefore, kept: frozenset[str], sizes: Sizes
+) -> dict[str, list[int]]:
+    """For each pool the bytes that are live while each node runs."""
+    return {pool.pool_id: _of_pool(pool, sizes, order, kept) for pool in memory.dynamic_pools}
 
 
 def _of_pool(
     pool: DynamicPool,
-    sizes: dict[str, int],
-    own: frozenset[str],
+    sizes: Sizes,
     order: HappensBefore,
     kept: frozenset[str],
 ) -> list[int]:
@@ -133,5 +166,5 @@ def _of_pool(
         if place is not None:
             live(place, place, sum(sizes[name] for name in row.resource_ids))
     if order.nodes:
-        live(0, end, sum(sizes[name] for name in own.intersection(pool.resource_ids)))
+        live(0, end, sum(sizes[name] for name in sizes.own.intersection(pool.resource_ids)))
     return list(accumulate(changes[:-1]))

@@ -17,6 +17,7 @@ from ferrum_verify.findings.wording import (
     sentence,
     shortened,
 )
+from ferrum_verify.report.against_words import against_blocks
 from ferrum_verify.report.counts import claim_counts
 from ferrum_verify.report.headroom import headroom, headroom_beside_lanes
 from ferrum_verify.report.pools import pool_summaries
@@ -96,6 +97,9 @@ def _document(
     if document.findings or with_tables:
         yield Text(f"  {_facts(document)}", style="dim")
     yield from _findings(document.findings, document.subject, width)
+    if document.against is not None:
+        yield Text()
+        yield from against_blocks(document.against)
     if with_tables and document.subject is not None:
         yield from _tables(document, document.subject)
 

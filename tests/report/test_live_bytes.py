@@ -14,7 +14,14 @@ from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.plan.frontier import capacity_of, need
 from ferrum_verify.report.headroom import scheduled_tokens
-from ferrum_verify.report.live_bytes import Batch, Limits, limits_of, live_bytes
+from ferrum_verify.report.live_bytes import (
+    Batch,
+    Limits,
+    held_bytes,
+    limits_of,
+    live_bytes,
+    sizes_at,
+)
 from tests.live_bytes import Brute
 
 if TYPE_CHECKING:
@@ -44,7 +51,12 @@ def test_live_bytes_are_those_of_brute_force(problem: dict[str, Any]) -> None:
     assert limits is not None
     for batch in (Batch(1, 1, 1, 1), Batch(2, 13, 7, 1), limits.largest):
         brute = Brute(document, batch, subject.kept)
-        live = live_bytes(memory, order, subject.kept, batch)
+        sizes = sizes_at(memory, batch)
+        live = live_bytes(memory, order, subject.kept, sizes)
+        for pool, wire in zip(
+            memory.dynamic_pools, document["memory"]["dynamic_pools"], strict=True
+        ):
+            assert held_bytes(pool, sizes) == brute.held(wire)
         assert live == {pool.pool_id: brute.live(pool.pool_id) for pool in memory.dynamic_pools}
 
 
@@ -62,15 +74,14 @@ def test_what_a_batch_holds_is_what_it_needs() -> None:
 
 def test_the_largest_batch_is_where_every_demand_ends() -> None:
     subject = subject_of(models.decoder(2))
-    memory, order = subject.memory, subject.order
+    memory = subject.memory
     assert memory is not None
-    assert order is not None
     limits = limits_of(subject, memory)
     assert limits == Limits(sequences=64, tokens=4096, held=4096, pages=32768)
     assert limits.largest == Batch(64, 4096, 64, 32768)
     for beyond in ({"tokens": 4097}, {"held": 4097}, {"pages": 32769}, {"sequences": 65}):
         with pytest.raises(SizeError, match="is not defined at"):
-            live_bytes(memory, order, frozenset(), limits.largest._replace(**beyond))
+            sizes_at(memory, limits.largest._replace(**beyond))
 
 
 def test_what_no_demand_counts_has_no_limit() -> None:

@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ferrum_verify.findings import rules_of
 from ferrum_verify.findings.wording import byte_count, plural, printable
-from ferrum_verify.report import slots_table
+from ferrum_verify.report import against_words, slots_table
 from ferrum_verify.report.counts import claim_counts
 from ferrum_verify.report.html.arenas import binding_arenas
 from ferrum_verify.report.html.capacity import (
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferrum_verify.plan.frontier import Headroom
+    from ferrum_verify.report.against import Against
     from ferrum_verify.report.formats import Run
     from ferrum_verify.report.model import Comparison, DocumentReport, Report
     from ferrum_verify.report.slots_cost import SlotsCost
@@ -102,6 +103,7 @@ class DocumentView:
     checkpoints: CheckpointView | None = None
 
     cost: SlotsCost | None = None
+    against: Against | None = None
     is_compared: bool = False
 
     @property
@@ -172,6 +174,7 @@ def _view(number: int, document: DocumentReport, report: Report, *, is_drawn: bo
             families=families,
             data={"counterexamples": _counterexamples(families)},
             evidence=[] if subject is None else document_facts(subject),
+            against=document.against,
         )
     names = names_of(subject, memory)
     arenas = binding_arenas(subject, memory, names)
@@ -198,6 +201,7 @@ def _view(number: int, document: DocumentReport, report: Report, *, is_drawn: bo
         saved=saved_in_all(pools),
         parts=capacity_parts(memory),
         cost=document.memory,
+        against=document.against,
         device=byte_count(memory.device_capacity_bytes),
         frontier=frontier,
         data={
@@ -298,4 +302,5 @@ def _environment() -> Environment:
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.filters["point_words"] = point_words
     environment.globals["costs"] = slots_table
+    environment.globals["against_words"] = against_words
     return environment
