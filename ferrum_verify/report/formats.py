@@ -52,6 +52,7 @@ FORMATS: dict[str, Format] = {
     "markdown": Format("for a pull-request comment", "ferrum_verify.report.markdown"),
     "junit": Format("JUnit XML, for test reports", "ferrum_verify.report.junit"),
     "github": Format("annotations beside the lines of a plan", "ferrum_verify.report.github"),
+    "perfetto": Format("a trace to open in Perfetto", "ferrum_verify.report.perfetto"),
     "html": Format("one page to look at, offline", "ferrum_verify.report.html"),
 }
 

@@ -65,8 +65,12 @@ class Limits(NamedTuple):
 
     def common(self, other: Limits) -> Limits:
         """The counts that both admit."""
-        pairs = zip(self, other, strict=True)
-        return Limits(*(min((n for n in pair if n is not None), default=None) for pair in pairs))
+        return Limits(
+            min(self.sequences, other.sequences),
+            _lesser(self.tokens, other.tokens),
+            _lesser(self.held, other.held),
+            _lesser(self.pages, other.pages),
+        )
 
     @property
     def largest(self) -> Batch:
@@ -93,6 +97,10 @@ def limits_of(subject: Subject, memory: MemoryPlan) -> Limits | None:
         pages=_least([*own, *step], "pages"),
     )
     return None if 0 in most else most
+
+
+def _lesser(one: int | None, other: int | None) -> int | None:
+    return min((count for count in (one, other) if count is not None), default=None)
 
 
 def _least(rows: Iterable[DynamicDescriptor], count: Count) -> int | None:

@@ -90,7 +90,7 @@ def test_a_slot_of_ones_own_is_a_move_and_takes_bytes() -> None:
     batch = found.batch
     assert batch is not None
     (changed,) = [each for each in found.pools if each.differs]
-    held = [Brute(document, tuple(batch)).held(step_pool(document)) for document in (before, after)]
+    held = [Brute(document, batch).held(step_pool(document)) for document in (before, after)]
     assert changed.held_bytes == tuple(held)
     assert held[1] > held[0]
     assert changed.slots == (len(slots) - 1, len(slots))
@@ -103,7 +103,7 @@ def test_a_layer_more_comes_with_its_bytes() -> None:
     assert found.nodes_removed == ()
     batch = found.batch
     assert batch is not None
-    brute = [Brute(document, tuple(batch), frozenset()) for document in (before, after)]
+    brute = [Brute(document, batch) for document in (before, after)]
     figures = {figure.name: figure for figure in found.totals}
     assert figures["static_bytes"] == Figure("static_bytes", *(each.static for each in brute))
     added = {each.resource: each for each in found.resources_added}
