@@ -118,23 +118,27 @@ def _limit(terms: Terms, count: Count) -> int | None:
 class Sizes(dict[str, int]):
     """The bytes of every dynamic resource at a batch, those of all its sequences together.
 
-    ``own`` are the resources of which each sequence has bytes of its own. Of a resource that has
-    no descriptor nothing is known: to ask raises SizeError.
+    ``own`` are the resources of which each sequence has bytes of its own.
     """
 
     own: frozenset[str]
 
-    def __missing__(self, resource: str) -> int:
-        raise SizeError(f"of `{resource}` is unknown, as it has no descriptor")
-
 
 def sizes_at(memory: MemoryPlan, batch: Batch) -> Sizes:
-    """The sizes at a batch; raises SizeError where one is not defined there."""
+    """The sizes at a batch; raises SizeError where one is not defined there.
+
+    So it does where a pool names a resource that has no descriptor.
+    """
     own = [row for row in memory.dynamic_descriptors if row.lifetime in OF_A_SEQUENCE]
     step = [row for row in memory.dynamic_descriptors if row.lifetime not in OF_A_SEQUENCE]
     each = {name: batch.sequences * size for name, size in bytes_at(own, batch.own).items()}
     sizes = Sizes(each | bytes_at(step, batch.step))
     sizes.own = frozenset(each)
+    for pool in memory.dynamic_pools:
+        for groups in (pool.step_resource_slots, pool.invocation_liveness):
+            for name in (name for group in groups for name in group.resource_ids):
+                if name not in sizes:
+                    raise SizeError(f"of `{name}` is unknown, as it has no descriptor")
     return sizes
 
 

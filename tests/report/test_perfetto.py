@@ -157,3 +157,13 @@ def test_what_has_no_nodes_or_no_sizes_is_a_trace_too() -> None:
     assert not any(event["ph"] == "C" for event in trace["traceEvents"])
     (why,) = trace["otherData"]["live bytes at"].values()
     assert why.startswith("no batch: the size cannot be aligned to 3")
+
+
+def test_a_pool_that_names_nobody_is_told() -> None:
+    document = sample("fragment")
+    document["memory"]["dynamic_pools"][0]["step_resource_slots"][0]["resource_ids"] = ["nobody"]
+    report = audit(document, prove=False)
+    trace = trace_of(report)
+    assert_is_a_trace(trace)
+    (why,) = trace["otherData"]["live bytes at"].values()
+    assert why == "no batch: the size of `nobody` is unknown, as it has no descriptor"

@@ -154,7 +154,7 @@ class Drawing {
         fill: `url(#${this.prefix}-${lane.row.life}${index % 2 ? "-alt" : ""})`,
       }),
       (chosen || bar.whole) && this.users(bar, y, height),
-      room > 4 && height > 12 && shape("text", { x: start + indent, y: y + height / 2 + 3.5 }, shortened(name, room)),
+      room > 4 && height > 12 && !lane.row.name && shape("text", { x: start + indent, y: y + height / 2 + 3.5 }, shortened(name, room)),
     );
   }
 
