@@ -8,13 +8,13 @@ import pytest
 
 from ferrum_verify import audit
 from ferrum_verify.catalogue.samples import sample
+from ferrum_verify.report.model import Report
 from tests.browser.measures import box
 from tests.report.comparisons import breaking_comparison
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from ferrum_verify.report.model import Report
     from tests.browser.conftest import Open
 
 WIDTH = 390
@@ -56,6 +56,12 @@ def test_long_names(open_page: Open) -> None:
     payload["nodes"][0]["id"] = long
     payload["memory"]["dynamic_descriptors"][0]["base_resource_id"] = f"resource/{long}"
     assert_nothing_runs_over(open_page(audit(document, prove=False), width=WIDTH))
+
+
+def test_several_documents(open_page: Open, decoder: Report, hazard: Report) -> None:
+    documents = (*decoder.documents, *hazard.documents)
+    page = open_page(Report(execution="fenced", documents=documents), width=WIDTH)
+    assert_nothing_runs_over(page)
 
 
 def test_a_comparison(open_page: Open) -> None:
