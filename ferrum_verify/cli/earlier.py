@@ -10,7 +10,7 @@ import click
 from ferrum_verify.auditing.audit import audit_document
 from ferrum_verify.findings.wording import printable
 from ferrum_verify.reading.load import read_documents
-from ferrum_verify.report.against import compared
+from ferrum_verify.report.plan_differences import compared
 
 if TYPE_CHECKING:
     from ferrum_verify.reading.document import Subject

@@ -11,7 +11,8 @@ import models
 from ferrum_verify import audit
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli import run
-from ferrum_verify.report.against import Against, Figure, Move, compared
+from ferrum_verify.report.against import Against, Figure, Move
+from ferrum_verify.report.plan_differences import compared
 from ferrum_verify.report.schema import report_schema
 from tests.live_bytes import Brute
 from tests.report.pages import Page

@@ -21,7 +21,7 @@ class Batch {
     const options = [{ label: "the largest batch", ...most }, ...buckets];
     this.preset = element("select", { "aria-label": "Batch", onchange: () => this.take(options[this.preset.value]) }, element("option", { value: "", hidden: true }, "a batch of your own"), ...options.map(({ label }, index) => element("option", { value: index }, label)));
     this.root = element("div", { class: "batch" }, element("label", { class: "batch-row" }, element("span", {}, "Batch"), this.preset), ...this.inputs.map(({ row }) => row));
-    this.take(options[0]);
+    this.settle(options[0]);
     this.preset.value = "0";
   }
 
@@ -34,12 +34,16 @@ class Batch {
     return { name, range, exact, row };
   }
 
-  // A batch that is named: what it does not say is 1, and each sequence holds what the step runs.
   take(named) {
+    this.settle(named);
+    this.changed();
+  }
+
+  // A batch that is named: what it does not say is 1, and each sequence holds what the step runs.
+  settle(named) {
     for (const name of ["sequences", "tokens", "pages"]) this[name] = within(BigInt(named[name] ?? 1), this.most[name] ?? 1n);
     this.chosen = null;
     this.show();
-    this.changed();
   }
 
   set(name, number) {

@@ -29,6 +29,7 @@ class Footprint extends Scrolling {
     this.values = element("details", { class: "values", ontoggle: () => this.fillValues() }, element("summary", {}, "The same as a table"));
     this.batch = new Batch(plan.footprint, () => this.reckon());
     root.append(this.batch.root, element("div", { class: "tools" }, ...this.tools()), this.view, this.facts, this.table, this.panel, this.values);
+    this.reckon();
     this.say(element("p", { class: "quiet" }, `Point at a node; a click lists who holds most. ${FOOTPRINT_HELP}`));
   }
 
@@ -45,7 +46,6 @@ class Footprint extends Scrolling {
 
   // All numbers anew, for another batch.
   reckon() {
-    if (!this.batch) return void queueMicrotask(() => this.reckon()); // it is being made
     const live = new LiveBytes(this.plan, this.batch);
     this.live = live;
     if (live.undefinedSize != null) {

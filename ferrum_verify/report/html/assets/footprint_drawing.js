@@ -4,18 +4,18 @@
 const TOP = 26;
 const FLOOR = 24;
 
-// A round number of bytes between ticks that leaves each its room.
-function byteStep(most, room) {
+// A power of two of bytes between ticks, so that there are no more than so many.
+function byteStep(most, ticks) {
   let step = 1;
-  while (most / step > room) step *= 2;
+  while (most / step > ticks) step *= 2;
   return step;
 }
 
 Object.assign(Footprint.prototype, {
   draw() {
     if (!this.all) return;
-    Object.assign(this, { frameNow: this.window });
-    const { width, left, scale, gutter } = this.frameNow;
+    this.pane = this.window;
+    const { width, left, scale, gutter } = this.pane;
     this.first = Math.max(0, Math.floor(left / scale));
     this.last = Math.min(this.plan.nodes.length - 1, Math.ceil((left + width - gutter) / scale));
     this.bottom = FOOTPRINT_HEIGHT - FLOOR;
@@ -34,7 +34,7 @@ Object.assign(Footprint.prototype, {
   },
 
   x(node) {
-    const { gutter, scale, left } = this.frameNow;
+    const { gutter, scale, left } = this.pane;
     return gutter + node * scale - left;
   },
 
@@ -44,7 +44,7 @@ Object.assign(Footprint.prototype, {
 
   // The nodes in view as columns of at least a pixel: [from, to, the node that stands for them].
   columnsInView() {
-    const step = Math.max(1, Math.ceil(1 / this.frameNow.scale));
+    const step = Math.max(1, Math.ceil(1 / this.pane.scale));
     const columns = [];
     for (let from = this.first - (this.first % step); from <= this.last; from += step) {
       const to = Math.min(from + step, this.plan.nodes.length);
@@ -76,7 +76,7 @@ Object.assign(Footprint.prototype, {
   areaWords(words, columns, upper, lower) {
     const width = words.length * CHARACTER + 8;
     for (let index = 0; index < columns.length; index += 1) {
-      const x = Math.max(columns[index][0], this.frameNow.gutter);
+      const x = Math.max(columns[index][0], this.pane.gutter);
       const y = (upper[index] + lower[index]) / 2 + 4;
       let end = index;
       while (end < columns.length && upper[end] < y - 10 && lower[end] > y + 3) end += 1;
@@ -88,7 +88,7 @@ Object.assign(Footprint.prototype, {
 
   // One pool's addresses: each band as high as what it holds at most, with its bars in it.
   bands(pool) {
-    const { width, gutter } = this.frameNow;
+    const { width, gutter } = this.pane;
     const end = Math.min(this.x(this.plan.nodes.length), width);
     return pool.bands.flatMap((band, number) => {
       const [top, foot] = [this.y(band.base + band.height), this.y(band.base)];
@@ -102,8 +102,8 @@ Object.assign(Footprint.prototype, {
     const ordered = [...band.bars.entries()].sort(([, a], [, b]) => a.first - b.first);
     for (const [order, [index, bar]] of ordered.entries()) {
       if (bar.last < this.first || bar.first > this.last) continue;
-      const from = Math.max(this.x(bar.first), this.frameNow.gutter);
-      const to = Math.min(this.x(bar.last + 1), this.frameNow.width + 2);
+      const from = Math.max(this.x(bar.first), this.pane.gutter);
+      const to = Math.min(this.x(bar.last + 1), this.pane.width + 2);
       const top = this.y(band.base + bar.bytes);
       // Of bars within one pixel only a higher one shows.
       if (to - drawn[0] < 1 && top >= drawn[1]) continue;
@@ -120,24 +120,24 @@ Object.assign(Footprint.prototype, {
   },
 
   bandLabels(pool) {
-    const letters = Math.floor((this.frameNow.gutter - 10) / CHARACTER);
+    const letters = Math.floor((this.pane.gutter - 10) / CHARACTER);
     return pool.bands.flatMap((band) => {
       const [top, foot] = [this.y(band.base + band.height), this.y(band.base)];
       const words = `${band.label} ${byteCount(band.height)}`;
-      return foot - top < 12 ? [] : [shape("text", { x: this.frameNow.gutter - 6, y: (top + foot) / 2 + 4, "text-anchor": "end" }, words.length > letters ? shortened(band.label, letters) : words)];
+      return foot - top < 12 ? [] : [shape("text", { x: this.pane.gutter - 6, y: (top + foot) / 2 + 4, "text-anchor": "end" }, words.length > letters ? shortened(band.label, letters) : words)];
     });
   },
 
   // The chosen node and the peak.
   mark() {
     const parts = [];
-    if (this.node != null) parts.push(shape("rect", { class: "column", x: this.x(this.node), y: TOP, width: Math.max(this.frameNow.scale, 2), height: this.bottom - TOP }));
+    if (this.node != null) parts.push(shape("rect", { class: "column", x: this.x(this.node), y: TOP, width: Math.max(this.pane.scale, 2), height: this.bottom - TOP }));
     const x = this.x(this.all.node + 0.5);
     return [...parts, shape("path", { class: "peak-line", d: `M${x} ${TOP - 6}V${this.bottom}` })];
   },
 
   peakWords() {
-    const { width, gutter } = this.frameNow;
+    const { width, gutter } = this.pane;
     const x = this.x(this.all.node + 0.5);
     const words = `peak ${byteCount(this.all.peak)}`;
     const half = words.length * 4 + 4; // in the letters of the page, not the chart's
@@ -154,16 +154,16 @@ Object.assign(Footprint.prototype, {
   },
 
   grid() {
-    const { width, gutter } = this.frameNow;
+    const { width, gutter } = this.pane;
     return this.ticksOfBytes().map((bytes) => shape("path", { class: "grid", d: `M${gutter - 4} ${this.y(bytes)}H${width}` }));
   },
 
   levels() {
-    return this.ticksOfBytes().map((bytes) => shape("text", { class: "quiet", x: this.frameNow.gutter - 8, y: this.y(bytes) + 4, "text-anchor": "end" }, byteCount(Math.round(bytes))));
+    return this.ticksOfBytes().map((bytes) => shape("text", { class: "quiet", x: this.pane.gutter - 8, y: this.y(bytes) + 4, "text-anchor": "end" }, byteCount(Math.round(bytes))));
   },
 
   nodeAxis() {
-    const { width, gutter, scale } = this.frameNow;
+    const { width, gutter, scale } = this.pane;
     const step = tickStep(scale, 64);
     const parts = [shape("path", { class: "edge", d: `M${gutter} ${TOP}V${this.bottom}H${width}` })];
     for (let node = Math.ceil(this.first / step) * step; node <= this.last; node += step) {
