@@ -32,17 +32,17 @@ Slice: TypeAlias = tuple[int, int, str, dict[str, Any]]
 
 
 def render(report: Report, _screen: Screen) -> str:
-    """The trace of all documents that have nodes and a memory plan."""
+    """The trace of all documents; those with nodes and a memory plan are drawn."""
     events: list[Event] = []
-    batches: dict[str, str] = {}
+    told = []
     # Perfetto takes a thread whose number is its process's for the main one.
     threads = count(1_000_000)
     for document in report.documents:
+        told.append(_told_of(document))
         subject = document.subject
         if subject is None or subject.memory is None or not subject.nodes:
             continue
-        sizes, words = _sizes(subject, subject.memory)
-        batches[printable(document.source)] = words
+        sizes, told[-1]["live bytes at"] = _sizes(subject, subject.memory)
         first = 1 + len({event["pid"] for event in events})
         events += _document(document, subject, subject.memory, sizes, first=first, threads=threads)
     return json.dumps(
@@ -51,12 +51,30 @@ def render(report: Report, _screen: Screen) -> str:
             "displayTimeUnit": "ns",
             "otherData": {
                 "tool": f"ferrum-verify {__version__}",
+                "execution": report.execution,
                 "unit": "one microsecond for each node, in plan order",
-                "live bytes at": batches,
+                "documents": told,
             },
         },
         separators=(",", ":"),
     )
+
+
+def _told_of(document: DocumentReport) -> dict[str, Any]:
+    """What the audit found of a document, which has no time at which it could stand."""
+    return {
+        "source": printable(document.source),
+        "verdict": document.verdict,
+        "findings": [
+            {
+                "rule": finding.rule,
+                "severity": "undecided" if finding.undecided else finding.severity,
+                "message": printable(finding.message),
+                "location": printable(finding.location),
+            }
+            for finding in document.findings
+        ],
+    }
 
 
 def _sizes(subject: Subject, memory: MemoryPlan) -> tuple[Sizes | None, str]:

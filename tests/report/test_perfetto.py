@@ -97,7 +97,9 @@ def test_resources_and_live_bytes_are_those_of_brute_force() -> None:
     brute = Brute(document, (64, 4096, 64, 32768), subject.kept)
     trace = trace_of(report)
     words = "64 sequences, 4,096 tokens, 64 held by each, 32,768 pages"
-    assert trace["otherData"]["live bytes at"] == {"<document>": words}
+    (told,) = trace["otherData"]["documents"]
+    assert told["live bytes at"] == words
+    assert [each["rule"] for each in told["findings"]] == [each.rule for each in report.findings]
     pids = processes(trace)
     rows = {row["base_resource_id"]: row for row in document["memory"]["dynamic_descriptors"]}
     for pool in document["memory"]["dynamic_pools"]:
@@ -155,8 +157,9 @@ def test_what_has_no_nodes_or_no_sizes_is_a_trace_too() -> None:
     trace = trace_of(audit(document, prove=False))
     assert_is_a_trace(trace)
     assert not any(event["ph"] == "C" for event in trace["traceEvents"])
-    (why,) = trace["otherData"]["live bytes at"].values()
-    assert why.startswith("no batch: the size cannot be aligned to 3")
+    (told,) = trace["otherData"]["documents"]
+    assert told["verdict"] == "violated"
+    assert told["live bytes at"].startswith("no batch: the size cannot be aligned to 3")
 
 
 def test_a_pool_that_names_nobody_is_told() -> None:
@@ -165,5 +168,8 @@ def test_a_pool_that_names_nobody_is_told() -> None:
     report = audit(document, prove=False)
     trace = trace_of(report)
     assert_is_a_trace(trace)
-    (why,) = trace["otherData"]["live bytes at"].values()
-    assert why == "no batch: the size of `nobody` is unknown, as it has no descriptor"
+    (told,) = trace["otherData"]["documents"]
+    assert (
+        told["live bytes at"]
+        == "no batch: the size of `nobody` is unknown, as it has no descriptor"
+    )
