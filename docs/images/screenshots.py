@@ -49,6 +49,7 @@ def main() -> None:
         take(browser, "decoder-32", "report-capacity-dark", point_at_frontier, part="#d0-capacity")
         take(browser, "qwen3.5-4b", "report-schedule", lambda page: page.wait_for_timeout(100))
         take(browser, "qwen3.5-4b", "report-hazard", next_hazard, part="#d0-timeline")
+        take(browser, "qwen3.5-4b", "report-bytes", list_holders, part="#d0-bytes")
         take(browser, "comparison", "report-comparison", point_at_count, size=TALL)
         browser.close()
 
@@ -128,9 +129,14 @@ def point_at_count(page: Page) -> None:
     page.locator(".ticks [data-tokens='20']").first.hover()
 
 
+def list_holders(page: Page) -> None:
+    """The peak's largest holders."""
+    page.locator("[data-footprint]").get_by_label("Go to the peak").click()
+
+
 def next_hazard(page: Page) -> None:
     """The first hazard, chosen."""
-    page.locator(".view").focus()
+    page.locator(".timeline .view").focus()
     page.keyboard.press("h")
 
 

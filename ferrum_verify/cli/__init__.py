@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from importlib import import_module
 from keyword import iskeyword
@@ -90,11 +91,10 @@ for _name, (_, _help) in _COMMANDS.items():
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; no exception leaves it."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         status = commands.main(
-            None if arguments is None else list(arguments),
-            prog_name=PROGRAM,
-            standalone_mode=False,
+            given, prog_name=PROGRAM, standalone_mode=False, obj=shlex.join([PROGRAM, *given])
         )
     except click.Abort:
         complain("Interrupted.")

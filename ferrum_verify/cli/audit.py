@@ -66,6 +66,12 @@ if TYPE_CHECKING:
 )
 @presentation_options
 @click.option("--memory", is_flag=True, help="Add what the slots cost, and how little would do.")
+@click.option(
+    "--against",
+    metavar="OTHER",
+    type=click.Path(),
+    help="Show what differs from the earlier plan in OTHER: what came, went, grew and moved.",
+)
 @OBLIGATION_LIMIT_OPTION
 @PROOF_LIMIT_OPTION
 @MEMORY_LIMIT_OPTION
@@ -97,6 +103,7 @@ def audit(
     schedule: str | None,
     prove: bool,
     memory: bool,
+    against: str | None,
     obligation_limit: float,
     proof_limit: float,
     memory_limit: int,
@@ -139,6 +146,7 @@ def audit(
         beside=beside,
         schedule=schedule,
         terms=terms,
+        against=against,
         fleet=fleet,
         baseline=baseline,
         write_baseline=write_baseline,
@@ -146,7 +154,12 @@ def audit(
     )
     if not watch:
         return audit_once(asked)
-    files = (*documents, *beside, *(() if schedule is None else (schedule,)))
+    files = (
+        *documents,
+        *beside,
+        *(() if schedule is None else (schedule,)),
+        *(() if against is None else (against,)),
+    )
     return watched(files, lambda: audit_once(asked))
 
 

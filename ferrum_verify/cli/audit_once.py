@@ -10,12 +10,13 @@ import click
 from ferrum_verify.auditing.audit import schedule_of, whole_report
 from ferrum_verify.cli import INTERRUPTED
 from ferrum_verify.cli.audited import files_in, progress, sources_of, without_plan
+from ferrum_verify.cli.earlier import beside_earlier, earlier_plan
 from ferrum_verify.cli.output import complain
 from ferrum_verify.cli.presenting import publish, shows_documents
 from ferrum_verify.cli.settings import settle
 from ferrum_verify.findings.errors import FerrumVerifyError
 from ferrum_verify.fleet.auditor import of_empty_folders
-from ferrum_verify.fleet.run import Run
+from ferrum_verify.fleet.run import KEPT_SUBJECTS, Run
 from ferrum_verify.fleet.settled import without_keys_of_hidden
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Asked:
     beside: tuple[str, ...]
     schedule: str | None
     terms: Terms
+    against: str | None
     fleet: Fleet
     baseline: Baseline | None
     write_baseline: Path | None
@@ -54,8 +56,13 @@ def audit_once(asked: Asked) -> int:
         in_folders=frozenset(path for found in folders.values() for path in found),
         remembering=fleet.remembers(files, prove=asked.terms.prove),
     )
-    run = Run(terms, fleet.carrying(), with_subjects=shows_documents())
+    earlier = None if asked.against is None else earlier_plan(asked.against)
+    if earlier is not None and len(files) > KEPT_SUBJECTS:
+        raise click.UsageError(f"--against goes with up to {KEPT_SUBJECTS:,} files.")
+    run = Run(terms, fleet.carrying(), with_subjects=earlier is not None or shows_documents())
     done, interrupted = _done(run, fleet, files)
+    if earlier is not None:
+        done = [beside_earlier(report, earlier) for report in done]
     if not interrupted:
         done += of_empty_folders(folders, files, done)
     whole = replace(

@@ -7,12 +7,13 @@ import os
 import shutil
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from ferrum_verify.report.formats import Screen
+from ferrum_verify.report.formats import Run, Screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,12 +78,15 @@ def complain(text: str) -> None:
 def screen_of(stream: TextIO | None, target: Path | None = None) -> Screen:
     """How text on the stream is shown: colour on a terminal or where forced, none in a file."""
     width = max(40, min(shutil.get_terminal_size().columns, 120))
+    context = click.get_current_context(silent=True)
+    command = None if context is None else context.obj
+    run = Run(command, datetime.now(UTC)) if isinstance(command, str) else None
     if target is not None or stream is None:
-        return Screen(width=width)
+        return Screen(width=width, run=run)
     forced = os.environ.get("FORCE_COLOR", "") not in ("", "0")
     able = forced or (stream.isatty() and os.environ.get("TERM") != "dumb")
     color = able and not os.environ.get("NO_COLOR")
-    return Screen(color=color, width=width, encoding=stream.encoding or "utf-8")
+    return Screen(color=color, width=width, encoding=stream.encoding or "utf-8", run=run)
 
 
 def _write_stream(text: str, stream: TextIO | None) -> None:

@@ -98,6 +98,7 @@ class DocumentWire(_Strict):
     slots: list[SlotWire]
     obligations: ObligationsWire | None = None
     memory: dict[str, Any] | None = None
+    against: dict[str, Any] | None = None
     timings: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]]
     key: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     carried: Literal[True] | None = None

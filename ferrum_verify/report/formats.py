@@ -11,7 +11,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ferrum_verify.report.model import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The run of a command that makes a report: the command line, and when it ended, in UTC."""
+
+    command: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +30,7 @@ class Screen:
 
     ``show_all`` asks the text for every finding at length, and ``tables`` for its tables whatever
     the verdict is.
+    ``run`` is who writes it, for a format that is evidence; None where no command does.
     """
 
     color: bool = False
@@ -27,6 +38,7 @@ class Screen:
     encoding: str = "utf-8"
     show_all: bool = False
     tables: bool = False
+    run: Run | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +65,7 @@ FORMATS: dict[str, Format] = {
     "github": Format(
         "annotations beside the lines of a plan", "ferrum_verify.report.github", False
     ),
+    "perfetto": Format("a trace to open in Perfetto", "ferrum_verify.report.perfetto"),
     "html": Format("one page to look at, offline", "ferrum_verify.report.html"),
 }
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.findings import Finding, Judge
     from ferrum_verify.reading.document import Kind, Subject
+    from ferrum_verify.report.against import Against
     from ferrum_verify.report.hidden import Hidden
     from ferrum_verify.report.slots_cost import SlotsCost
 
@@ -124,7 +125,8 @@ class DocumentReport:
     ``findings``, and the ``verdict`` is what it is with them. ``open_verdict`` is that of the rest.
     ``obligations`` is None where no proof was asked for; ``interrupted`` says that the proofs were
     ended from outside, and is not in the JSON. ``timings`` are seconds by phase. ``memory`` is what
-    the slots cost, None where that was not asked for or cannot be told.
+    the slots cost, None where that was not asked for or cannot be told; ``against`` what differs
+    from another plan, None where there is none.
     ``subject`` is the document as it was read (of a planning problem: with the memory plan
     that was derived from it), for renderers that show more than findings; ``path`` and
     ``line`` say where in which file it began, and ``origins`` where the members of a document
@@ -143,6 +145,7 @@ class DocumentReport:
     obligations: Obligations | None = None
     timings: dict[str, float] = field(default_factory=dict)
     memory: SlotsCost | None = None
+    against: Against | None = None
     interrupted: bool = False
     subject: Subject | None = field(default=None, repr=False, compare=False)
     path: Path | None = field(default=None, repr=False, compare=False)
@@ -209,6 +212,8 @@ class DocumentReport:
             wire["obligations"] = self.obligations.to_wire()
         if self.memory is not None:
             wire["memory"] = self.memory.to_wire()
+        if self.against is not None:
+            wire["against"] = self.against.to_wire()
         wire["timings"] = {phase: round(seconds, 6) for phase, seconds in self.timings.items()}
         if self.key is not None:
             wire["key"] = self.key

@@ -46,6 +46,33 @@ def _pool_cost() -> dict[str, Any]:
     )
 
 
+def _against() -> dict[str, Any]:
+    names = _list(_TEXT)
+    pair = _object({"before": _COUNT, "after": _COUNT})
+    change = {"before": _COUNT, "after": _COUNT}
+    pool = {"pool_id": _TEXT, "holds": _TEXT, "resources": pair, "slots": pair}
+    lone = _list(_object({"resource": _TEXT, "place": _TEXT}, {"bytes": _COUNT}))
+    moved = _object({"resource": _TEXT, "before": _TEXT, "after": _TEXT})
+    return _object(
+        {
+            "other": _TEXT,
+            "totals": _list(_object({"name": _TEXT, **change})),
+            "pools": _list(_object(pool, {"held_bytes": pair})),
+            "resources_added": lone,
+            "resources_removed": lone,
+            "resized": _list(_object({"resource": _TEXT, **change})),
+            "moved": _list(moved),
+            "nodes_added": names,
+            "nodes_removed": names,
+            "nodes_reordered": _COUNT,
+        },
+        {
+            "batch": _object(dict.fromkeys(("sequences", "tokens", "held", "pages"), _COUNT)),
+            "undefined": _TEXT,
+        },
+    )
+
+
 def _counterexample() -> dict[str, Any]:
     shape = _shape()
     step = {"step": _COUNT}
@@ -174,6 +201,7 @@ def report_schema() -> dict[str, Any]:
         {
             "hidden": _list({"$ref": "#/$defs/hidden"}),
             "kind": _one_of(*get_args(Kind), *get_args(Held)),
+            "against": _against(),
             "memory": _object({"pools": _list(_pool_cost()), "shape": _shape()}),
             "key": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
             "carried": {"const": True},

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ferrum_verify.findings.ordering import of_places
 from ferrum_verify.findings.wording import plural, printable, sentence
+from ferrum_verify.report.against_words import against_blocks
 from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.counts import claim_counts, tally_text
 from ferrum_verify.report.locations import place_texts
@@ -140,6 +141,9 @@ def _document(
     if findings or alone:
         yield Text(f"  {_facts(document)}", style="dim")
     yield from finding_blocks(findings, screen, document.subject, places)
+    if document.against is not None:
+        yield Text()
+        yield from against_blocks(document.against)
     if alone and document.subject is not None:
         wanted = screen.tables or document.verdict == "verified"
         yield from tables(document, document.subject) if wanted else cost(document)

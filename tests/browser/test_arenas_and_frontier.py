@@ -125,7 +125,7 @@ def test_the_frontier_says_when_memory_ends_it(open_page: Open) -> None:
     page.keyboard.press("End")
     text = page.locator("[data-frontier] .panel").inner_text()
     assert "One token more for each is refused: it needs" in text
-    table = page.locator(".values")
+    table = page.locator("#d0-capacity .values")
     table.locator("summary").click()
     rows = [row.inner_text().split("\t") for row in table.locator("tbody tr").all()]
     assert rows[0][0] == "1"

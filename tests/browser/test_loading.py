@@ -42,7 +42,7 @@ def test_a_plan_without_nodes_is_listed_without_bars(open_page: Open) -> None:
     page = open_page(audit(sample("fragment")["memory"], prove=False))
     assert page.locator(".view .heading").count() > 3
     assert page.locator(".view .bar").count() == 0
-    page.locator(".view").focus()
+    page.locator(".timeline .view").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     assert page.locator(".timeline .panel").inner_text()
@@ -62,7 +62,7 @@ def test_of_several_documents_each_is_drawn_when_it_is_opened(
     page = open_page(Report(execution="fenced", documents=(*decoder.documents, *hazard.documents)))
     assert page.locator(".view .bar").count() > 0
     second = page.locator("#document-1")
-    assert second.locator(".view").count() == 0
+    assert second.locator(".timeline .view").count() == 0
     page.locator('a[href="#document-1"]').click()
     second.locator(".view .bar").first.wait_for()
     assert second.locator(".hazard").count() > 0

@@ -64,6 +64,35 @@ def test_a_bar_stands_over_its_users(open_page: Open, decoder: Report) -> None:
         assert found["width"] == pytest.approx(scale * (last - first), abs=3)
 
 
+def test_state_lives_through_the_whole_step(open_page: Open, decoder: Report) -> None:
+    page = open_page(decoder)
+    search = page.locator("input[type=search]")
+    search.fill("state/l0005")
+    row = page.locator('.view [data-name^="resource/state/l0005"]')
+    row.wait_for()
+    page.get_by_label("Show the whole plan").click()
+    page.locator(".view .users.quiet").first.wait_for(state="attached")
+    axis = box(page.locator(".timeline .axis > rect").first)
+    bar = box(row.locator("rect").first)
+    assert bar["width"] > 0.95 * (axis["width"] - 244 - 24)
+    assert "through the whole step" in panel(page)
+
+
+def test_what_is_read_after_the_step_lives_to_its_end(open_page: Open) -> None:
+    report = audit(sample("bundle"), prove=False)
+    subject = report.documents[0].subject
+    assert subject is not None
+    assert subject.memory is not None
+    (name, *_) = sorted(
+        row.base_resource_id
+        for row in subject.memory.dynamic_descriptors
+        if row.lifetime == "step" and row.base_resource_id in subject.kept
+    )
+    page = open_page(report)
+    page.locator("input[type=search]").first.fill(name)
+    assert "to the end of the step, when it is read" in panel(page)
+
+
 def test_every_used_resource_has_a_bar(open_page: Open) -> None:
     report = audit(sample("fragment"), prove=False)
     page = open_page(report)
@@ -146,7 +175,7 @@ def test_bars_that_overlap_in_plan_order_stand_below_one_another(open_page: Open
 
 def test_keyboard_reaches_bars_lanes_nodes_and_hazards(open_page: Open, hazard: Report) -> None:
     page = open_page(hazard)
-    view = page.locator(".view")
+    view = page.locator(".timeline .view")
     view.focus()
     page.keyboard.press("ArrowRight")
     assert "resource/activation/embedding" in panel(page)
@@ -172,8 +201,7 @@ def test_keyboard_reaches_bars_lanes_nodes_and_hazards(open_page: Open, hazard: 
     assert panel(page) != first
     page.keyboard.press("Shift+H")
     assert panel(page) == first
-    chosen = page.locator(".view .bar.chosen")
-    chosen.first.wait_for()
+    page.locator('.view .bar.chosen[data-name="resource/activation/l0000/delta"]').wait_for()
     active = view.get_attribute("aria-activedescendant")
     assert page.locator(f"[id='{active}']").get_attribute("aria-label") == (
         "resource/activation/l0000/delta"
@@ -187,7 +215,7 @@ def test_groups_open_and_close_by_pointer_and_keyboard(open_page: Open, decoder:
     assert page.locator(bars).count() == 0
     static.click()
     page.locator(bars).wait_for()
-    page.locator(".view").focus()
+    page.locator(".timeline .view").focus()
     page.keyboard.press("Enter")
     page.locator(bars).wait_for(state="detached")
     page.keyboard.press("ArrowRight")
@@ -197,25 +225,30 @@ def test_groups_open_and_close_by_pointer_and_keyboard(open_page: Open, decoder:
 def test_everything_is_reached_by_tab(open_page: Open, hazard: Report) -> None:
     page = open_page(hazard)
     reached = set()
-    for _ in range(90):
+    for _ in range(150):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.getAttribute('class')"))
     assert {"view", "canvas chart", "canvas strip", "place"} <= reached
 
 
-def test_a_name_is_found_and_shown(open_page: Open, decoder: Report) -> None:
+def test_a_name_is_found_while_one_types(open_page: Open, decoder: Report) -> None:
     page = open_page(decoder)
     search = page.locator("input[type=search]")
-    search.fill("l0006/attn")
-    search.press("Enter")
+    search.press_sequentially("l0006/att")
     assert "resource/activation/l0006/attn" in panel(page)
     assert page.locator(".tools output").inner_text() == "1 of 4"
     page.locator(".view .bar.chosen").wait_for()
+    assert page.locator(".view .bar.found").count() == 3
+    assert page.evaluate("document.activeElement.type") == "search"
     search.press("Enter")
     assert page.locator(".tools output").inner_text() == "2 of 4"
+    search.press("Shift+Enter")
+    assert page.locator(".tools output").inner_text() == "1 of 4"
     search.fill("nobody")
-    search.press("Enter")
     assert page.locator(".tools output").inner_text() == "nothing found"
+    search.fill("")
+    assert page.locator(".tools output").inner_text() == ""
+    page.locator(".view .bar.found").first.wait_for(state="detached")
 
 
 def test_a_finding_leads_to_its_place_and_its_rule(open_page: Open, hazard: Report) -> None:
@@ -223,7 +256,9 @@ def test_a_finding_leads_to_its_place_and_its_rule(open_page: Open, hazard: Repo
     page.locator(".finding .place", has_text="show in the timeline").nth(1).click()
     assert "resource/activation/l0001/delta" in panel(page)
     page.locator(".view .bar.chosen").first.wait_for()
-    assert page.locator(".view").evaluate("view => view.getBoundingClientRect().top < innerHeight")
+    assert page.locator(".timeline .view").evaluate(
+        "view => view.getBoundingClientRect().top < innerHeight"
+    )
     page.locator(".finding .place", has_text="node/l0002/o").first.click()
     assert panel(page).startswith("node/l0002/o")
     rule = page.locator("#rule-slot\\.shared-while-live")
@@ -257,9 +292,11 @@ def test_zooming_keeps_the_place_and_shows_names(open_page: Open, decoder: Repor
     for _ in range(6):
         page.get_by_label("Zoom in").click()
     page.locator(".axis text", has_text="node/l0004").first.wait_for()
-    assert page.locator(".view").evaluate("view => view.scrollLeft") > 0
+    assert page.locator(".timeline .view").evaluate("view => view.scrollLeft") > 0
     page.get_by_label("Show the whole plan").click()
-    assert page.locator(".view").evaluate("view => view.scrollWidth - view.clientWidth") <= 1
+    assert (
+        page.locator(".timeline .view").evaluate("view => view.scrollWidth - view.clientWidth") <= 1
+    )
 
 
 MOST_DRAWN = """() => {

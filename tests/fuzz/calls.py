@@ -196,6 +196,8 @@ def _all_calls() -> Iterator[tuple[str, Call]]:
         yield " ".join((*words, name)), _command(*words, "--format", name)
     for name in FORMATS:
         yield f"audit --schedule {name}", _scheduled(name)
+        against = ("audit", "--no-prove", "0", "--against", "2")
+        yield f"audit --against {name}", _command(*against, "--format", name)
     for word in ("derive", "bindings", "checkpoint"):
         yield word, _command(word, "0")
     yield "slots", _command("slots", "0", "--search-limit", "1")

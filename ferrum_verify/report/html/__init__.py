@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ferrum_verify.version import __version__
-
 if TYPE_CHECKING:
     from ferrum_verify.report.formats import Screen
     from ferrum_verify.report.model import Report
 
 
-def render(report: Report, _screen: Screen) -> str:
+def render(report: Report, screen: Screen) -> str:
     """The report as a page of its own, with everything it needs in it."""
     from ferrum_verify.report.html.page import page  # noqa: PLC0415  (Jinja2 is for pages only)
 
-    return page(report, __version__)
+    return page(report, screen.run)

@@ -11,14 +11,14 @@ from ferrum_verify.counterexamples import (
     OverlapCounterexample,
     ScheduleCounterexample,
 )
-from ferrum_verify.findings import Family
+from ferrum_verify.findings import Family, rules_of
 from ferrum_verify.findings.wording import printable, sentence, value_text
 from ferrum_verify.report.consequences import consequences_of, follow_words
 from ferrum_verify.report.html.links import named_place, place_of
 from ferrum_verify.report.html.schedules import counterexample_data, counterexample_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
@@ -56,7 +56,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """One finding as the page shows it; ``number`` is its place among those of its document."""
+    """One finding as the page shows it; ``number`` is its place among those of its document.
+
+    ``fix`` is its own or, where there is none, that of its rule.
+    """
 
     number: int
     rule: str
@@ -66,7 +69,7 @@ class FindingView:
     location: str
     expected: str | None
     actual: str | None
-    fix: str | None
+    fix: tuple[Piece, ...]
     place: Place | None
     follows: str | None
     causes: str | None
@@ -104,6 +107,7 @@ def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGrou
 
     by_rule: dict[str, dict[str, list[tuple[int, Finding]]]] = {}
     families = get_args(Family)
+    fixes = {rule.id: rule.fix for rule in rules_of(findings)}
     ordered = sorted(enumerate(findings), key=lambda each: _SEVERITIES.index(each[1].severity))
     for number, finding in ordered:
         alike = by_rule.setdefault(finding.family, {}).setdefault(finding.rule, [])
@@ -119,6 +123,7 @@ def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGrou
                             number,
                             finding,
                             drawn,
+                            fixes,
                             follows=follows(finding),
                             causes=causes_of(number),
                         )
@@ -145,12 +150,14 @@ def _view(
     number: int,
     finding: Finding,
     drawn: Drawn | None,
+    fixes: Mapping[str, str],
     *,
     follows: str | None,
     causes: str | None,
 ) -> FindingView:
     counterexample = finding.counterexample
     expected, actual = _beside_table(finding)
+    fix = finding.fix or fixes.get(finding.rule)
     return FindingView(
         number=number,
         rule=finding.rule,
@@ -160,7 +167,7 @@ def _view(
         location=printable(finding.location),
         expected=_value(expected),
         actual=_value(actual),
-        fix=None if finding.fix is None else sentence(finding.fix),
+        fix=message_pieces(fix, drawn) if fix else (),
         place=_place(finding, drawn),
         follows=follows,
         causes=causes,

@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ferrum_verify.findings import rules_of
 from ferrum_verify.findings.wording import byte_count, plural, printable
-from ferrum_verify.report import slots_table
+from ferrum_verify.report import against_words, slots_table
 from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.counts import claim_counts
 from ferrum_verify.report.hidden import HIDDEN_AS, hidden_words
@@ -37,7 +37,9 @@ from ferrum_verify.report.html.comparison import (
     checkpoint_view,
     comparison_facts,
 )
+from ferrum_verify.report.html.evidence import document_facts, run_facts
 from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped, message_pieces
+from ferrum_verify.report.html.footprint import footprint
 from ferrum_verify.report.html.picture import names_of, picture
 from ferrum_verify.report.html.sharing import PoolRow, pool_rows, saved_in_all
 from ferrum_verify.report.html.slots import SlotRow, slot_rows
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ferrum_verify.plan.frontier import Headroom
+    from ferrum_verify.report.against import Against
+    from ferrum_verify.report.formats import Run
     from ferrum_verify.report.hidden import Hidden
     from ferrum_verify.report.model import Comparison, DocumentReport, Report
     from ferrum_verify.report.slots_cost import SlotsCost
@@ -55,16 +59,23 @@ MAXIMUM_PICTURES = 20
 
 SCRIPTS = (
     "elements.js",
+    "scrolling.js",
     "timeline_layout.js",
     "timeline_drawing.js",
     "timeline.js",
     "timeline_keys.js",
     "timeline_words.js",
+    "live_bytes.js",
+    "batch.js",
+    "footprint.js",
+    "footprint_drawing.js",
+    "footprint_words.js",
     "arenas.js",
     "frontier.js",
     "schedule.js",
     "ticks.js",
     "counterexamples.js",
+    "findings.js",
     "page.js",
 )
 
@@ -83,6 +94,7 @@ class DocumentView:
     facts: list[str]
     families: list[FamilyGroup]
     data: dict[str, Any]
+    evidence: list[tuple[str, str]] = field(default_factory=list)
     slots: list[SlotRow] = field(default_factory=list)
     hidden_slots: int = 0
     pools: list[PoolRow] = field(default_factory=list)
@@ -95,6 +107,7 @@ class DocumentView:
 
     cost: SlotsCost | None = None
     hidden: tuple[Hidden, ...] = ()
+    against: Against | None = None
     is_compared: bool = False
 
     @property
@@ -108,8 +121,8 @@ class DocumentView:
         return "groups" in self.data
 
 
-def page(report: Report, version: str) -> str:
-    """The whole HTML file."""
+def page(report: Report, run: Run | None) -> str:
+    """The whole HTML file; ``run`` is the one that makes it, where a command does."""
     drawn = _drawn_documents(report)
     documents = [
         replace(_view(number, document, report, is_drawn=number in drawn), hidden=document.hidden)
@@ -117,7 +130,7 @@ def page(report: Report, version: str) -> str:
     ]
     script = _script()
     return _environment().get_template("report.html.j2").render(
-        version=version,
+        evidence=run_facts(run),
         execution=report.terms,
         verdict=report.verdict,
         known=hidden_words(report.hidden),
@@ -178,6 +191,8 @@ def _view(number: int, document: DocumentReport, report: Report, *, is_drawn: bo
             facts=_facts(document),
             families=families,
             data={"counterexamples": _counterexamples(families)},
+            evidence=[] if subject is None else document_facts(subject),
+            against=document.against,
         )
     names = names_of(subject, memory)
     arenas = binding_arenas(subject, memory, names)
@@ -197,17 +212,20 @@ def _view(number: int, document: DocumentReport, report: Report, *, is_drawn: bo
             plural(len(memory.static_allocations), "static allocation"),
         ],
         families=families,
+        evidence=document_facts(subject),
         slots=slots,
         hidden_slots=hidden_slots,
         pools=pools,
         saved=saved_in_all(pools),
         parts=capacity_parts(memory),
         cost=document.memory,
+        against=document.against,
         device=byte_count(memory.device_capacity_bytes),
         frontier=frontier,
         data={
             **picture(subject, memory, names, report.execution),
             "arenas": arenas,
+            "footprint": footprint(subject, memory, names),
             "frontier": frontier_data(frontier, memory.usable_capacity_bytes),
             "counterexamples": _counterexamples(families),
         },
@@ -304,4 +322,5 @@ def _environment() -> Environment:
     environment.globals["hidden_as"] = HIDDEN_AS
     environment.filters["printable"] = printable
     environment.globals["costs"] = slots_table
+    environment.globals["against_words"] = against_words
     return environment

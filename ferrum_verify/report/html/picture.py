@@ -41,13 +41,16 @@ class Names:
     """Where each node, resource and pool stands in the lists that the page's script reads.
 
     ``users`` has for each resource the positions of the nodes that list it, ascending. Pools
-    are known by their ids, and by those as messages shorten them.
+    are known by their ids, and by those as messages shorten them. ``end`` is the position of the
+    last node, -1 where there is none, and ``kept`` are the resources that are read after it.
     """
 
     nodes: dict[str, int]
     resources: dict[str, int]
     users: dict[str, list[int]]
     pools: dict[str, int]
+    kept: frozenset[str]
+    end: int
 
 
 def names_of(subject: Subject, memory: MemoryPlan) -> Names:
@@ -60,7 +63,8 @@ def names_of(subject: Subject, memory: MemoryPlan) -> Names:
         resources.setdefault(allocation.resource_id, len(resources))
     pools = {pool.pool_id: index for index, pool in enumerate(memory.dynamic_pools)}
     pools |= {short_pool(pool_id): index for pool_id, index in pools.items()}
-    return Names(order.position, resources, order.users, pools)
+    end = len(order.nodes) - 1
+    return Names(order.position, resources, order.users, pools, subject.kept, end)
 
 
 def picture(subject: Subject, memory: MemoryPlan, names: Names, execution: Runs) -> Any:
@@ -106,6 +110,7 @@ def _resources(memory: MemoryPlan, names: Names) -> list[dict[str, Any]]:
             "demand": demand_text(descriptor.demand.terms),
             "pool": pools.get(descriptor.pool_id),
             "users": names.users.get(name, []),
+            **({"kept": True} if name in names.kept else {}),
         } | _sizes(descriptor)
     for allocation in memory.static_allocations:
         name = allocation.resource_id
@@ -171,7 +176,7 @@ def _pool_group(
             "label": f"each {row.lifetime}'s own",
             "name": printable(row.base_resource_id),
             "life": row.lifetime,
-            "bars": _bars([row.base_resource_id], names),
+            "bars": _throughout(row.base_resource_id, names),
         }
         for row in claimed
     ]
@@ -265,7 +270,7 @@ def _static_group(memory: MemoryPlan, names: Names) -> list[dict[str, Any]]:
             "label": row.usage,
             "name": printable(row.resource_id),
             "life": "plan",
-            "bars": _bars([row.resource_id], names),
+            "bars": _throughout(row.resource_id, names),
         }
         for row in memory.static_allocations
     ]
@@ -285,5 +290,11 @@ def _bars(resources: Iterable[str], names: Names) -> list[list[Any]]:
     for resource in resources:
         users = names.users.get(resource)
         if users and resource in names.resources:
-            bars.append([users[0], users[-1], [names.resources[resource]]])
+            last = names.end if resource in names.kept else users[-1]
+            bars.append([users[0], last, [names.resources[resource]]])
     return sorted(bars)
+
+
+def _throughout(resource: str, names: Names) -> list[list[Any]]:
+    """The bar of what lives through the whole step, if there is one."""
+    return [[0, names.end, [names.resources[resource]]]] if names.end >= 0 else []

@@ -31,6 +31,7 @@ function overlapPicture(root, { left, right, byte, shape: at }, prefix) {
     );
   };
   root.append(element("p", {}, `At ${at}:`), svg);
+  draw();
   new ResizeObserver(draw).observe(root);
 }
 

@@ -66,6 +66,7 @@ const PATTERNS = {
   sequence: ["M0 0H8M4 0V8", 8],
   invocation: ["M4 0V8", 8],
   binding: ["M0 0", 8],
+  free: ["M0 8L8 0", 8],
   plan: ["M2 2h1v1h-1zM6 6h1v1h-1z", 8],
   clash: ["M-2 2L2 -2M0 8L8 0M6 10L10 6", 8],
 };
@@ -93,17 +94,22 @@ function patterns(prefix) {
   );
 }
 
-// One floating box for whatever the pointer is over.
+// One floating box for whatever the pointer is over. It stands clear of that, by `room` above and
+// below, so that the neighbours stay in view; with `beside` it leaves the whole column free.
 const tip = {
   box: document.getElementById("tip"),
-  show(event, content) {
+  show(event, content, room = 14, beside = false) {
     this.box.replaceChildren(content);
     this.box.hidden = false;
     const { width, height } = this.box.getBoundingClientRect();
-    const left = event.clientX + 14 + width > innerWidth ? event.clientX - 14 - width : event.clientX + 14;
-    const top = event.clientY + 18 + height > innerHeight ? event.clientY - 12 - height : event.clientY + 18;
-    this.box.style.left = `${Math.max(4, left)}px`;
-    this.box.style.top = `${Math.max(4, top)}px`;
+    const { clientX: x, clientY: y } = event;
+    const over = event.target.closest?.("[data-name], [data-lane], [data-slot], [data-axis], [data-tokens]")?.getBoundingClientRect() ?? { top: y, bottom: y };
+    const [below, above] = [over.bottom + room, over.top - room - height];
+    let [left, top] = [x + 14, below];
+    if (beside) [left, top] = [x + 30 + width > innerWidth ? x - 30 - width : x + 30, y - height / 2];
+    else if (below + height > innerHeight && (above > 0 || over.top > innerHeight - over.bottom)) top = above;
+    this.box.style.left = `${clamp(left, 4, Math.max(4, innerWidth - width - 4))}px`;
+    this.box.style.top = `${clamp(top, 4, Math.max(4, innerHeight - height - 4))}px`;
   },
   hide() {
     this.box.hidden = true;

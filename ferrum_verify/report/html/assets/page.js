@@ -3,6 +3,7 @@
 class DocumentPage {
   constructor(root) {
     this.root = root;
+    this.draws = [];
     this.prefix = `p${root.dataset.document}`;
     const open = () => root.open && this.build();
     root.addEventListener("toggle", open);
@@ -20,9 +21,12 @@ class DocumentPage {
       if (spot) this[name] = draw(spot);
     };
     if (plan.groups) place("timeline", (spot) => new Timeline(spot, plan, prefix));
+    place("footprint", (spot) => new Footprint(spot, plan, prefix));
     place("arenas", (spot) => new Arenas(spot, plan, prefix));
     place("checkpoints", (spot) => new Ticks(spot, plan.checkpoints));
     place("frontier", (spot) => new Frontier(spot, plan.frontier));
+    const findings = root.querySelector("[id$='-findings']");
+    if (findings) new Findings(findings);
     for (const details of root.querySelectorAll("[data-counterexample]")) this.counterexample(details, plan.counterexamples);
   }
 
@@ -34,6 +38,7 @@ class DocumentPage {
       drawCounterexample(details.querySelector("[data-drawn]"), all[number], `${this.prefix}-c${number}`);
     };
     details.addEventListener("toggle", open);
+    this.draws.push(open);
     open();
   }
 
@@ -61,14 +66,31 @@ class DocumentPage {
   }
 }
 
-for (const root of document.querySelectorAll("[data-document]")) new DocumentPage(root);
+const pages = [...document.querySelectorAll("[data-document]")].map((root) => new DocumentPage(root));
 
 // A link to a rule, a finding, or a document of the overview, opens what it leads to.
 function openTarget() {
   if (!location.hash) return;
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const details = target?.tagName === "DETAILS" ? target : target?.querySelector(".counterexample");
-  if (details) details.open = true;
+  if (!target) return;
+  target.hidden = false;
+  const inside = target.tagName === "DETAILS" ? target : target.querySelector(".counterexample") ?? target;
+  for (let details = inside.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
 }
 addEventListener("hashchange", openTarget);
 openTarget();
+
+// Paper cannot be clicked: what is printed has its counterexamples open, and closes them again.
+let opened = [];
+addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll(".document, .counterexample, .group")].filter((details) => !details.open);
+  for (const details of opened) details.open = true;
+  for (const page of pages) {
+    page.build();
+    for (const draw of page.draws) draw();
+  }
+});
+addEventListener("afterprint", () => {
+  for (const details of opened) details.open = false;
+  opened = [];
+});

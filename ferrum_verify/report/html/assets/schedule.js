@@ -99,13 +99,14 @@ class Schedule {
     if (width <= 0) return;
     const last = this.times.at(-1);
     const first = this.times[0];
-    const scale = Math.max((width - STEP_NAMES - 30) / Math.max(last - first, 1), 3);
-    const x = (tick) => STEP_NAMES + (tick - first) * scale;
+    const names = gutterOf(width, STEP_NAMES);
+    const scale = Math.max((width - names - 30) / Math.max(last - first, 1), 3);
+    const x = (tick) => names + (tick - first) * scale;
     // Under a schedule each stream has a lane, and so has the host; else each node has one.
     const named = [...new Set(rows.map(({ name, lane }) => lane ?? name))];
     const lanes = (named.length + 0.6) * STEP_ROW + 8;
     const height = lanes + 2 * STEP_ROW + 26;
-    const parts = named.map((name, index) => shape("text", { class: "name", x: 4, y: index * STEP_ROW + 18 }, shortened(name, 36), shape("title", {}, name)));
+    const parts = named.map((name, index) => shape("text", { class: "name", x: 4, y: index * STEP_ROW + 18 }, shortened(name, Math.floor((names - 12) / CHARACTER)), shape("title", {}, name)));
     parts.push(...rows.map((node) => this.node(node, named.indexOf(node.lane ?? node.name) * STEP_ROW + 4, x, time)));
     parts.push(...this.life("A", this.left, lanes, x, time, "step"), ...this.life("B", this.right, lanes + STEP_ROW, x, time, "invocation"), ...this.clash(lanes, x, time));
     const now = x(time);

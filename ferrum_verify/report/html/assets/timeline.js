@@ -3,45 +3,34 @@
 // A choice is { lane, index } for a bar or a group's heading, with { hazard } for a place where
 // two bars meet, or { node } for a column.
 
-const LARGEST_SCALE = 96;
 const MOST_USERS = 24;
 
 const KEYS_HELP =
-  "Arrow keys move between bars, Home and End go to the ends of a row, plus and minus zoom, 0 shows the whole plan, H goes to the next hazard, Enter opens or closes a group.";
+  "Arrow keys move between bars, Home and End go to the ends of a row, W and S or plus and minus zoom, A and D go left and right, 0 shows the whole plan, H goes to the next hazard, Enter opens or closes a group.";
 
-class Timeline {
+class Timeline extends Scrolling {
   constructor(root, plan, prefix) {
+    super(plan.nodes.length, LABELS);
     this.plan = plan;
     this.layout = new Layout(plan);
     this.drawing = new Drawing(prefix, plan, this.layout);
     this.hazards = this.layout.hazards();
-    this.space = element("div", { class: "space" }, this.drawing.svg);
-    this.view = element(
-      "div",
-      {
-        class: "view",
-        tabindex: "0",
-        role: "application",
-        "aria-roledescription": "timeline",
-        "aria-label": `Timeline of ${plural(plan.nodes.length, "node")}. ${KEYS_HELP}`,
-        onscroll: () => this.later(),
-        onkeydown: (event) => this.key(event),
-        onwheel: (event) => this.wheel(event),
-        onpointermove: (event) => this.hover(event),
-        onpointerleave: () => tip.hide(),
-        onclick: (event) => this.click(event),
-      },
-      this.space,
-    );
+    this.frame(this.drawing.svg, {
+      "aria-roledescription": "timeline",
+      "aria-label": `Timeline of ${plural(plan.nodes.length, "node")}. ${KEYS_HELP}`,
+      onkeydown: (event) => this.key(event),
+      onpointermove: (event) => this.hover(event),
+      onpointerleave: () => tip.hide(),
+      onclick: (event) => this.click(event),
+    });
     this.panel = element("div", { class: "panel", "aria-live": "polite" });
     root.append(this.tools(), this.view, this.legend(), this.panel);
-    this.say(element("p", { class: "quiet" }, `Point at a bar, or choose one. ${KEYS_HELP}`));
-    new ResizeObserver(() => this.resize()).observe(this.view);
+    this.say(element("p", { class: "quiet" }, `Point at a bar, or choose one; drag to move, drag with Shift to zoom to a stretch. ${KEYS_HELP}`));
   }
 
   tools() {
     const button = (words, label, act) => element("button", { type: "button", "aria-label": label, title: label, onclick: act }, words);
-    this.search = element("input", { type: "search", placeholder: "Find a resource or node", "aria-label": "Find a resource or node; Enter goes to the next match" });
+    this.search = element("input", { type: "search", placeholder: "Find a resource or node", "aria-label": "Find a resource or node; Enter goes to the next match", oninput: () => this.find() });
     this.found = element("output", { class: "quiet" });
     this.search.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.findNext(event.shiftKey ? -1 : 1);
@@ -79,59 +68,17 @@ class Timeline {
     return element("ul", { class: "legend" }, ...Object.keys(words).filter((life) => lives.has(life)).map(sample), ...hazards);
   }
 
-  resize() {
-    if (!this.view.clientWidth) return;
-    const fitting = this.fittingScale();
-    if (this.scale == null || this.scale < fitting) this.scale = fitting;
-    this.sized();
-  }
-
-  fittingScale() {
-    const room = this.view.clientWidth - LABELS - 24;
-    return clamp(room / Math.max(this.plan.nodes.length, 1), 0.05, 48);
-  }
-
-  sized() {
-    this.space.style.width = `${LABELS + this.plan.nodes.length * this.scale + 20}px`;
-    this.space.style.height = `${AXIS + this.layout.height + 4}px`;
-    this.view.style.height = `${Math.min(AXIS + this.layout.height + 18, Math.max(220, innerHeight * 0.66))}px`;
-    this.later();
-  }
-
-  later() {
-    this.pending ??= requestAnimationFrame(() => {
-      this.pending = null;
-      this.draw();
-    });
+  heights() {
+    const content = AXIS + this.layout.height + 4;
+    return { content, view: Math.min(content + 14, Math.max(220, innerHeight * 0.66)) };
   }
 
   draw() {
-    const { clientWidth: width, clientHeight: height, scrollLeft: left, scrollTop: top } = this.view;
-    this.drawing.draw({ width, height, left, top, scale: this.scale }, this.chosen);
+    this.drawing.draw(this.window, this.chosen, this.matches);
     const { lane, index } = this.chosen ?? {};
     const id = lane && this.drawing.idOf(lane, index);
     if (id && document.getElementById(id)) this.view.setAttribute("aria-activedescendant", id);
     else this.view.removeAttribute("aria-activedescendant");
-  }
-
-  // The node under `anchor`, a distance from the left edge, stays where it is.
-  zoom(factor, anchor = LABELS + (this.view.clientWidth - LABELS) / 2) {
-    const node = (this.view.scrollLeft + anchor - LABELS) / this.scale;
-    this.scale = clamp(this.scale * factor, Math.min(this.fittingScale(), 1), LARGEST_SCALE);
-    this.sized();
-    this.view.scrollLeft = node * this.scale + LABELS - anchor;
-  }
-
-  fit() {
-    this.scale = this.fittingScale();
-    this.sized();
-    this.view.scrollLeft = 0;
-  }
-
-  wheel(event) {
-    if (!event.ctrlKey) return;
-    event.preventDefault();
-    this.zoom(event.deltaY < 0 ? 1.25 : 0.8, event.clientX - this.view.getBoundingClientRect().left);
   }
 
   // What a drawn element stands for.
@@ -150,17 +97,11 @@ class Timeline {
     return { lane, index: lane.bars.indexOf(hazard.right), hazard };
   }
 
-  nodeAt(event) {
-    const x = event.clientX - this.view.getBoundingClientRect().left + this.view.scrollLeft - LABELS;
-    const node = Math.floor(x / this.scale);
-    return node >= 0 && node < this.plan.nodes.length ? node : null;
-  }
-
   hover(event) {
-    const choice = this.meaning(event.target);
+    const choice = this.dragged && event.buttons ? null : this.meaning(event.target);
     const node = choice?.axis ? this.nodeAt(event) : null;
-    if (node != null) tip.show(event, this.describe({ node }));
-    else if (choice && !choice.axis) tip.show(event, this.describe(choice, true));
+    if (node != null) tip.show(event, this.describe({ node }), LANE);
+    else if (choice && !choice.axis) tip.show(event, this.describe(choice, true), LANE);
     else tip.hide();
   }
 
@@ -171,7 +112,7 @@ class Timeline {
       if (node != null) this.choose({ node });
     } else if (choice?.run) {
       this.choose(choice);
-      this.zoom(6, event.clientX - this.view.getBoundingClientRect().left);
+      this.zoom(6, this.along(event));
     } else if (choice) {
       this.choose(choice);
       if (choice.lane.kind === "group") this.toggle(choice.lane);
@@ -197,12 +138,14 @@ class Timeline {
   reveal({ lane, index, node }) {
     const { view } = this;
     const bar = lane?.kind === "bars" ? lane.bars[index] : null;
-    const first = bar ? bar.first : node;
+    const users = bar?.whole ? this.plan.resources[bar.resources[0]].users : null;
+    const first = users ? users[0] : bar ? bar.first : node;
+    const last = users ? users[0] : bar ? bar.last : node;
     if (first != null) {
       if (this.scale < 6 && view.scrollWidth <= view.clientWidth + 1) this.zoom(Math.max(1, 10 / this.scale));
       const x = first * this.scale;
-      const room = view.clientWidth - LABELS;
-      const end = ((bar ? bar.last : node) + 1) * this.scale;
+      const room = view.clientWidth - this.gutter;
+      const end = (last + 1) * this.scale;
       if (x < view.scrollLeft || end > view.scrollLeft + room) view.scrollLeft = Math.max(0, x - Math.min(room / 3, Math.max(0, room - (end - x))));
     }
     if (lane) {
@@ -228,19 +171,30 @@ class Timeline {
     this.choose(hazard ? this.hazardChoice(choice.lane, hazard) : choice, { reveal: true });
   }
 
-  findNext(direction) {
+  // What matches is marked and counted while one types, and the first of it is shown.
+  find() {
     const wanted = this.search.value.trim().toLowerCase();
-    if (!wanted) return;
     const { resources, nodes } = this.plan;
-    const matches = [
-      ...[...resources.keys()].filter((index) => resources[index].users.length && resources[index].name.toLowerCase().includes(wanted)).map((index) => ["resource", index]),
-      ...[...nodes.keys()].filter((index) => nodes[index].name.toLowerCase().includes(wanted)).map((index) => ["node", index]),
-    ];
-    const same = this.match?.wanted === wanted;
-    const at = same ? this.match.at + direction : direction > 0 ? 0 : -1;
-    this.match = { wanted, at: matches.length ? (at + matches.length) % matches.length : 0 };
-    this.found.value = matches.length ? `${count(this.match.at + 1)} of ${count(matches.length)}` : "nothing found";
-    if (matches.length) this.show(matches[this.match.at][0], String(matches[this.match.at][1]));
+    const named = (list) => [...list.keys()].filter((index) => list[index].name.toLowerCase().includes(wanted));
+    const found = wanted ? named(resources).filter((index) => resources[index].users.length) : [];
+    this.matches = new Set(found);
+    this.match = { at: 0, all: [...found.map((index) => ["resource", index]), ...(wanted ? named(nodes) : []).map((index) => ["node", index])] };
+    if (wanted) this.showMatch();
+    else this.found.value = "";
+    this.later();
+  }
+
+  findNext(direction) {
+    const all = this.match?.all ?? [];
+    if (!all.length) return;
+    this.match.at = (this.match.at + direction + all.length) % all.length;
+    this.showMatch();
+  }
+
+  showMatch() {
+    const { at, all } = this.match;
+    this.found.value = all.length ? `${count(at + 1)} of ${count(all.length)}` : "nothing found";
+    if (all.length) this.show(all[at][0], String(all[at][1]));
   }
 
   nextHazard(direction) {

@@ -19,10 +19,11 @@ class Drawing {
     this.svg = shape("svg", { class: "canvas" }, patterns(prefix), this.content);
   }
 
-  // window: { width, height, left, top, scale }, in pixels and pixels for each node.
-  draw(window, chosen) {
+  // `matches` are the resources that a search found.
+  draw(window, chosen, matches) {
     Object.assign(this, window);
     this.chosen = chosen;
+    this.matches = matches;
     this.from = Math.max(0, Math.floor(this.left / this.scale) - 1);
     this.to = Math.min(this.plan.nodes.length - 1, Math.ceil((this.left + this.width) / this.scale));
     fill(this.svg, { width: this.width, height: this.height }, []);
@@ -39,7 +40,7 @@ class Drawing {
   }
 
   x(node) {
-    return LABELS + node * this.scale - this.left;
+    return this.gutter + node * this.scale - this.left;
   }
 
   idOf(lane, index) {
@@ -62,7 +63,8 @@ class Drawing {
 
   heading(lane, y) {
     const { group } = lane;
-    const label = [group.label, group.detail, group.pool && `pool ${group.pool}`].filter(Boolean);
+    const words = [group.label, group.detail, group.pool && `pool ${group.pool}`].filter(Boolean);
+    const label = this.width < 500 ? words.filter((each) => each !== group.detail) : words;
     return shape(
       "g",
       { class: `heading${this.chosen?.lane === lane ? " chosen" : ""}`, "data-group": lane.number, id: this.idOf(lane, 0) },
@@ -73,12 +75,13 @@ class Drawing {
 
   label(lane, y) {
     const { row } = lane;
-    const words = row.name ? shortened(row.name, 31) : `${row.label} · ${plural(lane.bars.length, row.life === "invocation" ? "node" : "resource")}`;
+    const letters = Math.floor((this.gutter - 30) / CHARACTER);
+    const words = row.name ? shortened(row.name, letters) : `${row.label} · ${plural(lane.bars.length, row.life === "invocation" ? "node" : "resource")}`;
     return shape(
       "g",
       { class: "label" },
-      shape("rect", { x: 0, y, width: LABELS - 6, height: lane.height }),
-      shape("text", { x: 22, y: y + lane.height / 2 + 4 }, words),
+      shape("rect", { x: 0, y, width: this.gutter - 6, height: lane.height }),
+      shape("text", { x: 22, y: y + lane.height / 2 + 4 }, words.length > letters ? shortened(row.label, letters) : words),
       row.name && shape("title", {}, `${row.name} (${row.label})`),
     );
   }
@@ -127,14 +130,14 @@ class Drawing {
     const chosen = this.chosen?.lane === lane && (this.chosen.index === index || this.chosen.hazard?.left === bar);
     const gap = width > 4 ? 1.5 : 0.5;
     // The part that is in view, so that labels and outlines do not run away to the left.
-    const start = Math.max(x, LABELS - 8);
+    const start = Math.max(x, this.gutter - 8);
     const end = Math.min(x + width - gap, this.width + 8);
     const indent = bar.clash && x === start ? 14 : 5;
     const room = Math.floor((end - start - indent - 3) / CHARACTER);
     return shape(
       "g",
       {
-        class: `bar${chosen ? " chosen" : ""}`,
+        class: `bar${chosen ? " chosen" : ""}${this.found(bar) ? " found" : ""}`,
         id: this.idOf(lane, index),
         "data-lane": lane.number,
         "data-bar": index,
@@ -150,9 +153,13 @@ class Drawing {
         rx: Math.min(3, width / 4),
         fill: `url(#${this.prefix}-${lane.row.life}${index % 2 ? "-alt" : ""})`,
       }),
-      chosen && this.users(bar, y, height),
-      room > 4 && height > 12 && shape("text", { x: start + indent, y: y + height / 2 + 3.5 }, shortened(name, room)),
+      (chosen || bar.whole) && this.users(bar, y, height),
+      room > 4 && height > 12 && !lane.row.name && shape("text", { x: start + indent, y: y + height / 2 + 3.5 }, shortened(name, room)),
     );
+  }
+
+  found(bar) {
+    return this.matches?.size && bar.resources.some((resource) => this.matches.has(resource));
   }
 
   // The nodes that really use the resource: between them its bytes are kept, not touched.
@@ -161,7 +168,7 @@ class Drawing {
     const marks = users
       .filter((user) => user >= this.from && user <= this.to)
       .map((user) => `M${this.x(user) + this.scale / 2} ${y - 2}v${height + 3}`);
-    return shape("path", { class: "users", d: marks.join("") });
+    return shape("path", { class: `users${bar.whole ? " quiet" : ""}`, d: marks.join("") });
   }
 
   *hazards(lane, y) {
@@ -170,7 +177,7 @@ class Drawing {
     for (const [index, hazard] of lane.hazards.entries()) {
       const { left, right, refused } = hazard;
       if (right.last < this.from || left.first > this.to) continue;
-      const x = Math.max(this.x(right.first), LABELS);
+      const x = Math.max(this.x(right.first), this.gutter);
       const chosen = this.chosen?.hazard === hazard;
       if (!chosen && Math.abs(x - previous) < 5) continue;
       previous = x;
@@ -187,7 +194,7 @@ class Drawing {
         },
         together > 0
           ? shape("rect", { class: "together", x: this.x(right.first), y: y + 1, width: together * this.scale, height: lane.height - 3, fill: `url(#${this.prefix}-clash)` })
-          : from < x - 12 && shape("path", { class: "between", d: `M${Math.max(from, LABELS)} ${middle}H${x}` }),
+          : from < x - 12 && shape("path", { class: "between", d: `M${Math.max(from, this.gutter)} ${middle}H${x}` }),
         shape("path", { class: "sign", d: `M${x} ${middle - 10}l10 10l-10 10l-10 -10z` }),
         shape("text", { x, y: middle + 4.5 }, "!"),
       );
@@ -201,7 +208,7 @@ class Drawing {
     const ticks = [];
     for (let node = Math.ceil(this.from / step) * step; node <= this.to; node += step) {
       const x = this.x(node);
-      if (x < LABELS - 1) continue;
+      if (x < this.gutter - 1) continue;
       const words = named ? shortened(nodes[node].name, Math.floor((this.scale - 8) / CHARACTER)) : count(node);
       ticks.push(
         shape("path", { d: `M${x + 0.5} ${AXIS - 8}V${AXIS}` }),
@@ -214,8 +221,8 @@ class Drawing {
       shape("rect", { x: 0, y: 0, width: this.width, height: AXIS }),
       ...ticks,
       shape("path", { class: "line", d: `M0 ${AXIS - 0.5}H${this.width}` }),
-      shape("rect", { x: 0, y: 0, width: LABELS - 6, height: AXIS - 1 }),
-      shape("text", { x: 8, y: AXIS - 12 }, `${plural(nodes.length, "node")} in plan order →`),
+      shape("rect", { x: 0, y: 0, width: this.gutter - 6, height: AXIS - 1 }),
+      shape("text", { x: 8, y: AXIS - 12 }, this.gutter < 200 ? plural(nodes.length, "node") : `${plural(nodes.length, "node")} in plan order →`),
     );
   }
 

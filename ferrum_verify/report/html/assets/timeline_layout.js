@@ -5,6 +5,8 @@ const AXIS = 34;
 const LANE = 24;
 const HEADING = 30;
 const MOST_LEVELS = 3;
+// What lives through the whole step, with its users marked.
+const THROUGHOUT = new Set(["request", "sequence", "plan"]);
 
 // A lane's bars [first node, last node, resources] as objects. Bars that overlap in plan order
 // are put on levels below one another, so that none hides another.
@@ -14,7 +16,7 @@ function readBars(row) {
     let level = ends.findIndex((end) => end < first);
     if (level < 0) level = ends.length < MOST_LEVELS ? ends.length : MOST_LEVELS - 1;
     ends[level] = last;
-    return { first, last, resources, level };
+    return { first, last, resources, level, whole: THROUGHOUT.has(row.life) };
   });
 }
 

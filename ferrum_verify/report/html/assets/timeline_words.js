@@ -31,10 +31,16 @@ Object.assign(Timeline.prototype, {
         ["Demand", !brief && resource.demand],
         ["Holds", `${resource.holds}, ${resource.life === "plan" ? "resident for the whole plan" : `one ${resource.life}`}`],
         ["Stored in", lane && !lane.row.name && `${lane.row.label}, with ${plural(lane.bars.length - 1, "other resource")}`],
-        ["Live", users.length && `from node ${count(users[0])} to node ${count(users.at(-1))}`],
+        ["Live", this.lifeOf(resource)],
         [plural(users.length, "user"), this.nodeList(users, brief)],
       ]),
     );
+  },
+
+  lifeOf({ life, users, kept }) {
+    if (THROUGHOUT.has(life)) return "through the whole step";
+    if (!users.length) return null;
+    return `from node ${count(users[0])} to ${kept ? "the end of the step, when it is read" : `node ${count(users.at(-1))}`}`;
   },
 
   invocation(lane, bar, brief) {
