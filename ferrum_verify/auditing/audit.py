@@ -7,11 +7,13 @@ import time
 from typing import TYPE_CHECKING, Any, get_args
 
 from ferrum_verify.auditing.asked import asked
-from ferrum_verify.auditing.checks import derive_subject, judge_memory
+from ferrum_verify.auditing.checks import derive_subject, has_errors, judge_memory
 from ferrum_verify.auditing.garbage_collection import collection_paused
+from ferrum_verify.auditing.judged import Judged
 from ferrum_verify.findings import Judge
 from ferrum_verify.findings.capping import MAXIMUM_OF_A_RULE, capped
 from ferrum_verify.findings.errors import DerivationError
+from ferrum_verify.findings.ordering import causes_first
 from ferrum_verify.limits import Limits, Proving
 from ferrum_verify.plan.sharing import EXECUTIONS
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
@@ -43,7 +45,7 @@ def audit(
     judge: Judge = "all",
     memory: bool = False,
 ) -> Report:
-    """Audit one parsed document, or every document of a file.
+    """Audit one parsed document, or every document of a file or folder.
 
     ``execution`` is the model under which resources must not be live together, unless a
     ``schedule``, parsed or a path, takes its place; ``prove`` adds the solver's proofs to the
@@ -58,7 +60,7 @@ def audit(
         raise ValueError(MEMORY_OF_MODELS)
     under = None if schedule is None else schedule_of(schedule)
     loaded = (
-        read_documents(document)
+        read_documents(document, folders=True)
         if isinstance(document, str | os.PathLike)
         else [from_memory(document)]
     )
@@ -178,6 +180,7 @@ def _audit(
         )
     doubts = tuple(finding.location for finding in findings)
     subject, faults, facts = judge(subject, execution, doubts, under)
+    concrete = [*findings, *faults]
     findings += shown(faults, gate(loaded.value, execution, under and under.value))
     judged = time.perf_counter()
     obligations = None
@@ -189,12 +192,14 @@ def _audit(
             interrupted = proof.interrupted
     proved = time.perf_counter()
     cost = _cost(loaded.value, subject, findings, facts, proving) if memory else None
-    findings = asked(findings, asked_for)
+    asked_of = asked(findings, asked_for)
     return DocumentReport(
         source=loaded.source,
         kind=subject.kind,
-        verdict=verdict_of(findings, obligations),
-        findings=tuple(findings),
+        verdict=verdict_of(asked_of, obligations),
+        findings=_with_causes(
+            asked_of, Judged(loaded.value, subject, facts, concrete), execution, under
+        ),
         slots=slots_of(facts),
         obligations=obligations,
         timings={
@@ -210,6 +215,26 @@ def _audit(
         line=loaded.line,
         origins=loaded.origins,
     )
+
+
+def _with_causes(
+    findings: list[Finding], judged: Judged, execution: Execution, under: LoadedSchedule | None
+) -> tuple[Finding, ...]:
+    if not has_errors(findings):
+        return causes_first(findings)
+    # A sound plan has no faults, and its audit need not load what undoes them.
+    from ferrum_verify.auditing.causes import with_causes  # noqa: PLC0415
+
+    def again(document: Any) -> Judged | None:
+        subject, wire = subject_of(document)
+        if subject is None:
+            return None
+        subject, faults, facts = judge(
+            subject, execution, tuple(finding.location for finding in wire), under
+        )
+        return Judged(document, subject, facts, [*wire, *faults])
+
+    return with_causes(findings, judged, again)
 
 
 def _cost(

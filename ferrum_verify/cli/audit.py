@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import click
 
-from ferrum_verify.auditing.audit import audit_document, schedule_of, whole_report
-from ferrum_verify.cli import INTERRUPTED
-from ferrum_verify.cli.earlier import beside_earlier, earlier_plan
-from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
+from ferrum_verify.cli.audit_once import Asked, audit_once
+from ferrum_verify.cli.output import OUTPUT_OPTION
+from ferrum_verify.cli.presenting import FORMATS_EPILOG, presentation_options
 from ferrum_verify.cli.proof_limits import (
+    MEMORY_LIMIT_OPTION,
     OBLIGATION_LIMIT_OPTION,
     PROOF_LIMIT_OPTION,
     limits_in_force,
@@ -23,34 +20,20 @@ from ferrum_verify.cli.settings import (
     BASELINE_OPTION,
     CONFIG_OPTION,
     EXECUTION_OPTION,
+    IGNORE_OPTION,
+    SELECT_OPTION,
     WRITE_BASELINE_OPTION,
-    settle,
 )
+from ferrum_verify.cli.watching import watched
 from ferrum_verify.findings import Judge
-from ferrum_verify.findings.errors import DocumentError
-from ferrum_verify.findings.wording import plural, printable
 from ferrum_verify.limits import Proving
-from ferrum_verify.reading.joining import completed, is_source, read_parts
-from ferrum_verify.reading.load import read_documents
-from ferrum_verify.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.integrations.baseline import Baseline
-    from ferrum_verify.reading.joining import Part
-    from ferrum_verify.reading.load import LoadedDocument
-    from ferrum_verify.reading.schedules import LoadedSchedule
-    from ferrum_verify.report.model import DocumentReport
-
-_KEPT_SUBJECTS = 100
-"""Documents whose parsed form is kept for the report; of more, the findings must do."""
 
 
-@click.command(
-    epilog="Formats: " + "; ".join(f"{n} ({f.summary})" for n, f in FORMATS.items()),
-)
+@click.command(epilog=FORMATS_EPILOG)
 @click.argument("documents", metavar="DOC...", nargs=-1, required=True)
 @EXECUTION_OPTION
 @click.option(
@@ -80,14 +63,7 @@ _KEPT_SUBJECTS = 100
     show_default=True,
     help="Put the plan's claims to a solver too, or run the concrete checks only.",
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    default="text",
-    show_default=True,
-    help="What the report is written as.",
-)
+@presentation_options
 @click.option("--memory", is_flag=True, help="Add what the slots cost, and how little would do.")
 @click.option(
     "--against",
@@ -97,6 +73,7 @@ _KEPT_SUBJECTS = 100
 )
 @OBLIGATION_LIMIT_OPTION
 @PROOF_LIMIT_OPTION
+@MEMORY_LIMIT_OPTION
 @click.option(
     "--smt2",
     metavar="DIR",
@@ -109,8 +86,11 @@ _KEPT_SUBJECTS = 100
     help="Put every claim to cvc5 too, and report where the solvers disagree.",
 )
 @CONFIG_OPTION
+@SELECT_OPTION
+@IGNORE_OPTION
 @BASELINE_OPTION
 @WRITE_BASELINE_OPTION
+@click.option("--watch", is_flag=True, help="Audit again whenever a file changes.")
 @OUTPUT_OPTION
 def audit(
     *,
@@ -120,15 +100,16 @@ def audit(
     judge: Judge,
     schedule: str | None,
     prove: bool,
-    format_name: str,
     memory: bool,
     against: str | None,
     obligation_limit: float,
     proof_limit: float,
+    memory_limit: int,
     smt2: Path | None,
     second_opinion: bool,
     baseline: Baseline | None,
     write_baseline: Path | None,
+    watch: bool,
     output: Path | None,
 ) -> int:
     """Audit documents: is each what the engine would have derived, and is it safe?"""
@@ -142,47 +123,31 @@ def audit(
         raise click.UsageError("--memory goes with --execution, not with --schedule.")
     if output is not None and output == write_baseline:
         raise click.UsageError("The report and the baseline cannot be written to the same file.")
+    if watch and "-" in (*documents, *beside, schedule, against):
+        raise click.UsageError("--watch goes with files: standard input is read once.")
     proving = Proving(
-        limits=limits_in_force(obligation_limit, proof_limit),
+        limits=limits_in_force(obligation_limit, proof_limit, memory_limit),
         smt2=smt2,
         second_opinion=second_opinion,
     )
-    earlier = None if against is None else earlier_plan(against)
-    sources, alone = _sources(beside), list[str]()
-    under = None if schedule is None else schedule_of(schedule)
-    done: list[DocumentReport] = []
-    interrupted = False
-    try:
-        with _progress(documents) as advance:
-            loaded = _completed(documents, sources, alone)
-            for report in _reports(
-                loaded,
-                execution,
-                judge,
-                memory=memory,
-                under=under,
-                proving=proving if prove else None,
-                advance=advance,
-            ):
-                if earlier is not None:
-                    report = beside_earlier(report, earlier)  # noqa: PLW2901
-                keep = len(done) < _KEPT_SUBJECTS
-                done.append(report if keep else replace(report, subject=None))
-                if report.interrupted:
-                    interrupted = True
-                    break
-    except KeyboardInterrupt:
-        interrupted = True
-    whole = whole_report(done, execution, under, judge)
-    settled = settle(whole, baseline, None if interrupted else write_baseline, proved=prove)
-    if done or not interrupted:
-        emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
-    for remark in (*settled.remarks, *_without_plan(alone)):
-        complain(remark)
-    if interrupted:
-        complain(f"Interrupted: the report covers {len(done):,} of the documents.")
-        return INTERRUPTED
-    return settled.status
+    asked = Asked(
+        documents=documents,
+        beside=beside,
+        execution=execution,
+        judge=judge,
+        schedule=schedule,
+        memory=memory,
+        against=against,
+        proving=proving if prove else None,
+        baseline=baseline,
+        write_baseline=write_baseline,
+        output=output,
+    )
+    if not watch:
+        return audit_once(asked)
+    also = tuple(each for each in (schedule, against) if each is not None)
+    files = (*documents, *beside, *also)
+    return watched(files, lambda: audit_once(asked))
 
 
 def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:
@@ -192,81 +157,3 @@ def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:
             f"{' and '.join(options)} {'needs' if len(options) == 1 else 'need'} the proofs, which "
             "--no-prove, or the project's settings, leave out: ask for them with --prove."
         )
-
-
-def _reports(
-    documents: Iterable[LoadedDocument],
-    execution: Execution,
-    judge: Judge,
-    *,
-    memory: bool,
-    under: LoadedSchedule | None,
-    proving: Proving | None,
-    advance: Callable[[], None],
-) -> Iterator[DocumentReport]:
-    for loaded in documents:
-        try:
-            yield audit_document(
-                loaded,
-                execution=execution,
-                prove=proving is not None,
-                limits=None if proving is None else proving.limits,
-                smt2=None if proving is None else proving.smt2,
-                second_opinion=proving is not None and proving.second_opinion,
-                asked_for=judge,
-                memory=memory,
-                under=under,
-            )
-        except OSError as error:
-            raise click.UsageError(
-                f"The claims cannot be written to {error.filename}: {error.strerror}."
-            ) from None
-        advance()
-
-
-def _sources(paths: tuple[str, ...]) -> list[Part]:
-    """What --with names, for the plans that are audited."""
-    try:
-        parts = read_parts(paths)
-    except DocumentError as error:
-        raise click.ClickException(printable(str(error))) from None
-    sources = [part for part in parts if is_source(part.name)]
-    if paths and not sources:
-        raise click.UsageError("What --with names holds no program, catalog or policy.")
-    return sources
-
-
-def _completed(
-    paths: tuple[str, ...], sources: list[Part], alone: list[str]
-) -> Iterator[LoadedDocument]:
-    """The documents of all files, their plans with the sources; ``alone`` are those without one."""
-    for path in paths:
-        for loaded in read_documents(path):
-            whole = completed(loaded, sources)
-            if sources and whole is loaded:
-                alone.append(loaded.source)
-            yield whole
-
-
-def _without_plan(alone: list[str]) -> Iterator[str]:
-    if alone:
-        rest = f" and {plural(len(alone) - 1, 'more document')}" if alone[1:] else ""
-        yield f"Audited without what --with names, for want of a plan: {alone[0]}{rest}."
-
-
-@contextmanager
-def _progress(paths: tuple[str, ...]) -> Iterator[Callable[[], None]]:
-    """A progress bar over many documents, on a terminal that is not a pipe or a log."""
-    files_of_lines = any(path.lower().endswith((".jsonl", ".jsonl.gz")) for path in paths)
-    if not (files_of_lines or len(paths) > 1) or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda: None
-        return
-    # Four times `python -c pass`, where a whole audit may take 35 and one document has no bar.
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        # How many documents a file of lines holds is known when it has been read.
-        task = progress.add_task("Auditing", total=None if files_of_lines else len(paths))
-        yield lambda: progress.advance(task)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit, screen_of
+from ferrum_verify.cli.output import OUTPUT_OPTION
+from ferrum_verify.cli.presenting import FORMATS_EPILOG, presentation_options, publish
 from ferrum_verify.cli.proof_limits import (
+    MEMORY_LIMIT_OPTION,
     OBLIGATION_LIMIT_OPTION,
     PROOF_LIMIT_OPTION,
     limits_in_force,
@@ -17,13 +18,14 @@ from ferrum_verify.cli.proof_limits import (
 from ferrum_verify.cli.settings import (
     BASELINE_OPTION,
     CONFIG_OPTION,
+    IGNORE_OPTION,
+    SELECT_OPTION,
     WRITE_BASELINE_OPTION,
     settle,
 )
 from ferrum_verify.contracts import check_contracts, compare_contracts
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import printable
-from ferrum_verify.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
 
     from ferrum_verify.integrations.baseline import Baseline
     from ferrum_verify.report.model import Report
-
-_FORMATS = "Formats: " + "; ".join(f"{name} ({each.summary})" for name, each in FORMATS.items())
 
 _PLANS: Callable[[Any], Any] = click.option(
     "--plan",
@@ -47,21 +47,16 @@ _PROVE: Callable[[Any], Any] = click.option(
     show_default=True,
     help="Put what is said of all counts and shapes to a solver too, or rely on arithmetic.",
 )
-_FORMAT: Callable[[Any], Any] = click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    default="text",
-    show_default=True,
-    help="What the report is written as.",
-)
 _COMMON = (
     _PLANS,
     _PROVE,
     OBLIGATION_LIMIT_OPTION,
     PROOF_LIMIT_OPTION,
-    _FORMAT,
+    MEMORY_LIMIT_OPTION,
+    presentation_options,
     CONFIG_OPTION,
+    SELECT_OPTION,
+    IGNORE_OPTION,
     BASELINE_OPTION,
     WRITE_BASELINE_OPTION,
     OUTPUT_OPTION,
@@ -80,7 +75,7 @@ def contracts() -> None:
     """Check what providers declare, and whether a change of it breaks plans."""
 
 
-@contracts.command(short_help="Check a catalog's declarations.", epilog=_FORMATS)
+@contracts.command(short_help="Check a catalog's declarations.", epilog=FORMATS_EPILOG)
 @click.argument("catalog")
 @click.option("--program", metavar="DOC", help="Hold the catalog to this program.")
 @click.option("--policy", metavar="DOC", help="Hold the catalog to this runtime policy.")
@@ -94,7 +89,7 @@ def check(
     prove: bool,
     obligation_limit: float,
     proof_limit: float,
-    format_name: str,
+    memory_limit: int,
     baseline: Baseline | None,
     write_baseline: Path | None,
     output: Path | None,
@@ -103,13 +98,13 @@ def check(
 
     A catalog in a bundle is held to the bundle's program, policy and workspace estimates.
     """
-    limits = limits_in_force(obligation_limit, proof_limit)
+    limits = limits_in_force(obligation_limit, proof_limit, memory_limit)
     with _one_sentence():
         report = check_contracts(catalog, program, policy, plans, prove=prove, limits=limits)
-    return _publish(report, format_name, output, baseline, write_baseline, proved=prove)
+    return _publish(report, output, baseline, write_baseline, proved=prove)
 
 
-@contracts.command(short_help="Compare two catalogs: what breaks?", epilog=_FORMATS)
+@contracts.command(short_help="Compare two catalogs: what breaks?", epilog=FORMATS_EPILOG)
 @click.argument("base")
 @click.argument("head")
 @_common_options
@@ -121,7 +116,7 @@ def compare(
     prove: bool,
     obligation_limit: float,
     proof_limit: float,
-    format_name: str,
+    memory_limit: int,
     baseline: Baseline | None,
     write_baseline: Path | None,
     output: Path | None,
@@ -132,15 +127,14 @@ def compare(
     --plan that was compiled under HEAD is taken for what a plan of BASE became, so that the
     memory of the two can be compared.
     """
-    limits = limits_in_force(obligation_limit, proof_limit)
+    limits = limits_in_force(obligation_limit, proof_limit, memory_limit)
     with _one_sentence():
         report = compare_contracts(base, head, plans, prove=prove, limits=limits)
-    return _publish(report, format_name, output, baseline, write_baseline, proved=prove)
+    return _publish(report, output, baseline, write_baseline, proved=prove)
 
 
 def _publish(
     report: Report,
-    format_name: str,
     output: Path | None,
     baseline: Baseline | None,
     write_baseline: Path | None,
@@ -148,10 +142,7 @@ def _publish(
     proved: bool,
 ) -> int:
     settled = settle(report, baseline, write_baseline, proved=proved)
-    emit(render(settled.report, format_name, screen_of(sys.stdout, output)), output)
-    for remark in settled.remarks:
-        complain(remark)
-    return settled.status
+    return publish(settled.report, output, settled.remarks, settled.status)
 
 
 @contextmanager

@@ -76,14 +76,16 @@ def complain(text: str) -> None:
 
 
 def screen_of(stream: TextIO | None, target: Path | None = None) -> Screen:
-    """How text on the stream is shown: colour only on a terminal, and none in a file."""
+    """How text on the stream is shown: colour on a terminal or where forced, none in a file."""
     width = max(40, min(shutil.get_terminal_size().columns, 120))
     context = click.get_current_context(silent=True)
     command = None if context is None else context.obj
     run = Run(command, datetime.now(UTC)) if isinstance(command, str) else None
     if target is not None or stream is None:
         return Screen(width=width, run=run)
-    color = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    forced = os.environ.get("FORCE_COLOR", "") not in ("", "0")
+    able = forced or (stream.isatty() and os.environ.get("TERM") != "dumb")
+    color = able and not os.environ.get("NO_COLOR")
     return Screen(color=color, width=width, encoding=stream.encoding or "utf-8", run=run)
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ferrum_verify.cli.settings import settings_in_force
 from ferrum_verify.limits import Limits
 
 if TYPE_CHECKING:
@@ -29,15 +27,19 @@ PROOF_LIMIT_OPTION: Callable[[Any], Any] = click.option(
     show_default=True,
     help="How long the solver may take for one document.",
 )
+MEMORY_LIMIT_OPTION: Callable[[Any], Any] = click.option(
+    "--memory-limit",
+    metavar="MIB",
+    type=click.IntRange(min=1),
+    default=Limits().memory_mib,
+    show_default=True,
+    help="How much memory the solver may hold.",
+)
 
 
-def limits_in_force(obligation_limit: float, proof_limit: float) -> Limits:
-    """The limits that were typed, and the project's settings for what cannot be typed."""
+def limits_in_force(obligation_limit: float, proof_limit: float, memory_limit: int) -> Limits:
+    """The limits that were typed, or are in the project's settings."""
     try:
-        return replace(
-            settings_in_force().limits,
-            obligation_seconds=obligation_limit,
-            document_seconds=proof_limit,
-        )
+        return Limits(obligation_limit, proof_limit, memory_limit)
     except ValueError as error:
         raise click.UsageError(f"{str(error).capitalize()}.") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -10,14 +9,15 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 from click.core import ParameterSource
 
-from ferrum_verify.cli.output import OUTPUT_OPTION, checked_target, complain, emit, screen_of
+from ferrum_verify.cli.output import OUTPUT_OPTION, checked_target, complain, emit
+from ferrum_verify.cli.presenting import presentation_options, publish
 from ferrum_verify.counterexamples import Execution
 from ferrum_verify.integrations.baseline import BaselineError
 from ferrum_verify.integrations.config import SettingsError
 from ferrum_verify.integrations.gate import gate_of
 from ferrum_verify.integrations.git_changes import GitError, branch_at
 from ferrum_verify.integrations.review import review as review_branch
-from ferrum_verify.report.formats import FORMATS, render
+from ferrum_verify.report.formats import render
 from ferrum_verify.report.markdown import escaped
 
 if TYPE_CHECKING:
@@ -63,10 +63,7 @@ def _also(name: str) -> Callable[[Any], Any]:
 @click.option(
     "--prove/--no-prove", default=True, show_default=True, help="Use a solver too, or not."
 )
-@click.option(
-    "--format", "format_name", type=click.Choice(list(FORMATS)), default="text",
-    show_default=True, help="What the report is written as.",
-)  # fmt: skip
+@presentation_options
 @_also("sarif")
 @_also("markdown")
 @click.option(
@@ -88,7 +85,6 @@ def review(
     catalogs: tuple[str, ...],
     execution: Execution,
     prove: bool,
-    format_name: str,
     sarif: Path | None,
     markdown: Path | None,
     config: str | None,
@@ -118,10 +114,8 @@ def review(
     if markdown is not None:
         emit(_markdown(done), markdown)
     if done.report.documents:
-        emit(render(done.report, format_name, screen_of(sys.stdout, output)), output)
-    else:
-        complain(NOTHING)
-    for remark in done.remarks:
+        return publish(done.report, output, done.remarks, done.exit_status)
+    for remark in (NOTHING, *done.remarks):
         complain(remark)
     return done.exit_status
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -19,6 +19,7 @@ from ferrum_verify.integrations.baseline import (
     read_baseline,
 )
 from ferrum_verify.integrations.config import SettingsError, find_settings, read_settings
+from ferrum_verify.integrations.setting_values import chosen_rules
 from ferrum_verify.report.locations import file_name
 
 if TYPE_CHECKING:
@@ -40,16 +41,60 @@ def _take_settings(context: click.Context, _parameter: click.Parameter, value: s
         raise click.UsageError(str(error)) from None
     context.meta[_SETTINGS] = settings
     # What is typed wins over the settings, and they win over the options' own defaults.
-    stated = {
+    stated: dict[str, Any] = {
         "execution": settings.execution,
         "prove": settings.prove,
         "obligation_limit": settings.limits.obligation_seconds,
         "proof_limit": settings.limits.document_seconds,
+        "memory_limit": settings.limits.memory_mib,
     }
-    keys = {"obligation_limit": "limits", "proof_limit": "limits"}
-    context.default_map = dict(context.default_map or {}) | {
-        name: value for name, value in stated.items() if keys.get(name, name) in settings.stated
-    }
+    typed = {name: value for name, value in stated.items() if _is_stated(name, settings)}
+    typed |= {_PARAMETERS.get(key, key.replace("-", "_")): v for key, v in settings.options.items()}
+    context.default_map = dict(context.default_map or {}) | typed
+
+
+_PARAMETERS = {"all": "show_all"}
+
+
+def _is_stated(name: str, settings: Settings) -> bool:
+    own = name.replace("_", "-") in settings.stated
+    return own or (name.endswith("_limit") and "limits" in settings.stated)
+
+
+def _take_choice(
+    context: click.Context, parameter: click.Parameter, value: tuple[str, ...]
+) -> None:
+    """Rules that are selected or ignored on the command line, beside what the settings say."""
+    if not value or context.resilient_parsing:
+        return
+    faults: list[str] = []
+    names = [name for each in value for name in each.split(",") if name]
+    rules = chosen_rules(names, f"--{parameter.name}", faults)
+    if faults:
+        raise click.UsageError("\n".join(f"{fault}." for fault in faults))
+    settings: Settings = context.meta[_SETTINGS]
+    if parameter.name == "select":
+        context.meta[_SETTINGS] = replace(settings, select=rules)
+    else:
+        ignored = dict.fromkeys(rules, "ignored on the command line")
+        context.meta[_SETTINGS] = replace(settings, ignore={**ignored, **settings.ignore})
+
+
+def _choice_option(name: str, says: str) -> Callable[[Any], Any]:
+    return click.option(
+        f"--{name}",
+        metavar="RULE",
+        multiple=True,
+        expose_value=False,
+        callback=_take_choice,
+        help=says,
+    )
+
+
+SELECT_OPTION = _choice_option(
+    "select", "Show findings of these rules or families alone; the others are hidden."
+)
+IGNORE_OPTION = _choice_option("ignore", "Hide findings of these rules or families.")
 
 
 def _take_baseline(
@@ -144,14 +189,14 @@ def settle(
 
 def _without_ignored(report: Report) -> tuple[Report, list[str]]:
     settings = settings_in_force()
-    kept, hidden = settings.without_ignored(report)
-    if not hidden:
+    kept, _ = settings.without_ignored(report)
+    if not kept.hidden:
         return kept, []
-    counts = Counter(finding.rule for finding in hidden)
-    lines = [f"Hidden, as {printable(str(settings.source))} ignores their rules:"]
+    counts = Counter((each.finding.rule, each.reason) for each in kept.hidden)
+    source = "the command line" if settings.source is None else printable(str(settings.source))
+    lines = [f"Hidden, as {source} ignores their rules:"]
     lines += [
-        f"  {count:,} of {rule}: {printable(settings.ignore[rule])}"
-        for rule, count in counts.items()
+        f"  {count:,} of {rule}: {printable(reason)}" for (rule, reason), count in counts.items()
     ]
     return kept, lines
 

@@ -46,7 +46,9 @@ class Finding:
     re-derived. ``undecided`` marks a question that could not be answered either way. ``about``
     are the names that tell the finding from others of its rule; the proofs find it by them.
     ``fix`` is how to mend this one, where more can be said than the rule says.
-    ``stated_by`` is the rule itself, with its documentation.
+    ``cause`` is the place, among the findings of its document, of the one that it follows from:
+    were that mended, this one would be gone. ``stated_by`` is the rule itself, with its
+    documentation.
     """
 
     rule: str
@@ -60,6 +62,7 @@ class Finding:
     undecided: bool = False
     about: tuple[str, ...] = ()
     fix: str | None = None
+    cause: int | None = None
     stated_by: Rule | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -88,6 +91,8 @@ class Finding:
             wire["actual"] = self.actual
         if self.fix is not None:
             wire["fix"] = self.fix
+        if self.cause is not None:
+            wire["cause"] = self.cause
         if self.counterexample is not None:
             wire["counterexample"] = self.counterexample.to_wire()
         return wire

@@ -1,7 +1,8 @@
 """Baselines: the findings that are known already, so that only changes stand out.
 
 A baseline holds, for each document of an audit, its findings as rule, place and message. In a
-later audit they are hidden; a finding that is new, or one that is gone, makes the audit fail.
+later audit they are hidden, whatever the numbers in their messages have become; a finding that is
+new, or one that is gone, makes the audit fail.
 It is written for one execution model, with or without proofs, and for the documents that it
 names: under anything else its silence would mean nothing.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 BASELINE_SCHEMA = "ferrum-verify/baseline/v1"
 
 
+_NUMBER = re.compile(r"\w*\d(?:[\w.,]*\w)?")
+
+
 class BaselineError(FerrumVerifyError):
     """A baseline that cannot be read, or is one of another audit."""
 
@@ -42,6 +47,16 @@ class Known(NamedTuple):
     rule: str
     location: str
     message: str
+
+    @property
+    def unnumbered(self) -> Known:
+        """The finding without the numbers of its message, which change while it stays.
+
+        Names, which stand in backticks, keep theirs.
+        """
+        parts = self.message.split("`")
+        parts[::2] = [_NUMBER.sub("#", part) for part in parts[::2]]
+        return self._replace(message="`".join(parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,25 +154,29 @@ def compare(report: Report, baseline: Baseline, *, proved: bool) -> Changes:
     as an audit may be of some files only.
     """
     _check_belongs(report, baseline, proved=proved)
-    left = {
-        id(document): Counter(baseline.documents[baseline.name(document)])
-        for document in report.documents
-        if document.verdict != "unreadable"
-    }
+    path = printable(str(baseline.path))
+    left: dict[int, dict[Known, list[Known]]] = {}
+    for document in report.documents:
+        if document.verdict != "unreadable":
+            own = left.setdefault(id(document), {})
+            for known in baseline.documents[baseline.name(document)].elements():
+                own.setdefault(known.unnumbered, []).append(known)
 
-    def is_known(document: DocumentReport, finding: Finding) -> bool:
-        known, key = left[id(document)], _known(finding)
-        if not known[key]:
-            return False
-        known[key] -= 1
-        return True
+    def reason(document: DocumentReport, finding: Finding) -> str | None:
+        known = left[id(document)].get(_known(finding).unnumbered)
+        if not known:
+            return None
+        # Of several that differ in numbers alone, the one that says the same goes first.
+        same = _known(finding)
+        known.remove(same if same in known else known[0])
+        return f"known to {path}"
 
-    new, hidden = hide(report, is_known)
+    new, hidden = hide(report, "baseline", reason)
     gone = [
         (document, known)
         for document in report.documents
-        if id(document) in left
-        for known in left[id(document)].elements()
+        for alike in left.get(id(document), {}).values()
+        for known in alike
     ]
     return Changes(new, len(hidden), tuple(gone))
 

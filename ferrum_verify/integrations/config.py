@@ -1,12 +1,14 @@
 """Settings of a project: the table ``[tool.ferrum-verify]`` of its ``pyproject.toml``.
 
 They are what people do not want to type again: the execution model, whether to prove and for
-how long, and rules whose findings are hidden, each with the reason why.
+how long, how reports are written, and rules whose findings are hidden, each with the reason why.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, fields
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -14,14 +16,20 @@ from ferrum_verify.counterexamples import Execution
 from ferrum_verify.findings.errors import FerrumVerifyError
 from ferrum_verify.findings.wording import printable
 from ferrum_verify.integrations.bounded import read_bounded
+from ferrum_verify.integrations.setting_values import (
+    OPTIONS,
+    chosen_rules,
+    ignored_rules,
+    option_values,
+)
 from ferrum_verify.limits import Limits
 from ferrum_verify.report.hiding import hide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from ferrum_verify.findings import Finding
-    from ferrum_verify.report.model import Report
+    from ferrum_verify.report.model import DocumentReport, Report
 
     Reader = Callable[[Path], bytes]
     """Gives what a file holds; raises OSError where it cannot."""
@@ -29,7 +37,7 @@ if TYPE_CHECKING:
 FILE_NAME = "pyproject.toml"
 TABLE = "tool.ferrum-verify"
 
-_KEYS = ("execution", "prove", "limits", "ignore")
+_KEYS = ("execution", "prove", "limits", "ignore", "select", "per-file-ignores", *OPTIONS)
 _MARK = b"tool.ferrum-verify"
 
 
@@ -41,7 +49,10 @@ class SettingsError(FerrumVerifyError):
 class Settings:
     """What a project has set; ``stated`` names the keys that it states itself.
 
-    ``ignore`` maps the rules whose findings are hidden to the reasons why. ``source`` is the
+    ``ignore`` maps the rules whose findings are hidden to the reasons why, and
+    ``per_file_ignores`` does so for files by patterns of their paths, as seen from the folder of
+    the settings. Where rules are named in ``select``, findings of all others are hidden.
+    ``options`` are settings of the command line, by the names of its options. ``source`` is the
     file, None where there is none.
     """
 
@@ -50,13 +61,34 @@ class Settings:
     prove: bool = True
     limits: Limits = field(default_factory=Limits)
     ignore: Mapping[str, str] = field(default_factory=dict)
+    per_file_ignores: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    select: frozenset[str] = frozenset()
+    options: Mapping[str, Any] = field(default_factory=dict)
     stated: frozenset[str] = frozenset()
 
     def without_ignored(self, report: Report) -> tuple[Report, list[Finding]]:
-        """The report without findings of ignored rules, and those findings."""
-        if not self.ignore:
+        """The report with findings of ignored rules hidden, and those findings."""
+        if not (self.ignore or self.select or self.per_file_ignores):
             return report, []
-        return hide(report, lambda _document, finding: finding.rule in self.ignore)
+        return hide(report, "ignored", self._reason)
+
+    def _reason(self, document: DocumentReport, finding: Finding) -> str | None:
+        """Why a finding is hidden; None where it is not."""
+        if self.select and finding.rule not in self.select:
+            return "not among the selected rules"
+        if (reason := self.ignore.get(finding.rule)) is not None:
+            return reason
+        if document.path is None or self.source is None:
+            return None
+        place = Path(os.path.relpath(document.path, self.source.parent)).as_posix()
+        return next(
+            (
+                rules[finding.rule]
+                for pattern, rules in self.per_file_ignores.items()
+                if finding.rule in rules and fnmatch(place, pattern)
+            ),
+            None,
+        )
 
 
 def find_settings(folder: Path | None = None, read: Reader = read_bounded) -> Settings:
@@ -124,7 +156,10 @@ def _settings_of(path: Path, table: Any) -> Settings | None:
         execution=_execution(table, faults),
         prove=_prove(table, faults),
         limits=_limits(table, faults),
-        ignore=_ignore(table, faults),
+        ignore=ignored_rules(table.get("ignore", {}), "ignore", faults),
+        per_file_ignores=_per_file(table, faults),
+        select=chosen_rules(table.get("select", []), "select", faults),
+        options=option_values(table, faults),
         stated=frozenset(table),
     )
     if faults:
@@ -151,13 +186,25 @@ def _prove(table: Mapping[str, Any], faults: list[str]) -> bool:
     return True
 
 
+_LIMITS = {
+    "obligation-limit": "obligation_seconds",
+    "proof-limit": "document_seconds",
+    "memory-limit": "memory_mib",
+}
+"""The limits by the names of the options for them."""
+
+
 def _limits(table: Mapping[str, Any], faults: list[str]) -> Limits:
     stated = table.get("limits", {})
     if not isinstance(stated, dict):
         faults.append("limits is no table")
         return Limits()
     names = {limit.name.replace("_", "-"): limit.name for limit in fields(Limits)}
-    chosen: dict[str, Any] = {}
+    chosen: dict[str, Any] = {
+        name: value
+        for key, name in _LIMITS.items()
+        if not isinstance(value := table.get(key), bool) and isinstance(value, int | float)
+    }
     for key, value in stated.items():
         if key not in names:
             faults.append(f"limits has no key {key}; {_listed(names)}")
@@ -174,39 +221,15 @@ def _limits(table: Mapping[str, Any], faults: list[str]) -> Limits:
         return Limits()
 
 
-def _ignore(table: Mapping[str, Any], faults: list[str]) -> dict[str, str]:
-    stated = table.get("ignore", {})
+def _per_file(table: Mapping[str, Any], faults: list[str]) -> dict[str, Mapping[str, str]]:
+    stated = table.get("per-file-ignores", {})
     if not isinstance(stated, dict):
-        faults.append(f'ignore is no table; write {{ "RULE" = "the reason" }} under [{TABLE}]')
+        faults.append(f"per-file-ignores is no table; write a table for each pattern of [{TABLE}]")
         return {}
-    if not stated:
-        return {}
-    # Few projects ignore a rule, and the others should not load them all.
-    from difflib import get_close_matches  # noqa: PLC0415
-
-    from ferrum_verify.catalogue import catalogue  # noqa: PLC0415
-
-    known = catalogue()
-    ignored: dict[str, str] = {}
-    for rule, reason in _flat(stated):
-        if rule not in known:
-            near = get_close_matches(rule, known, n=1, cutoff=0.6)
-            hint = f"{near[0]} may be meant" if near else "`ferrum-verify rules` lists them all"
-            faults.append(f"ignore names the rule {rule}, which does not exist; {hint}")
-        elif not isinstance(reason, str) or not reason.strip():
-            faults.append(f"ignore gives no reason for {rule}; write why its findings are hidden")
-        else:
-            ignored[rule] = reason.strip()
-    return ignored
-
-
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    # TOML reads an id that stands without quotes as a table of the family's name.
-    for key, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
+    return {
+        pattern: ignored_rules(rules, f'per-file-ignores."{pattern}"', faults)
+        for pattern, rules in stated.items()
+    }
 
 
 def _listed(known: Any) -> str:

@@ -116,6 +116,10 @@ def _flat(settings: Settings) -> dict[str, Any]:
         value = getattr(settings.limits, limit.name)
         if value != getattr(defaults, limit.name):
             flat[f"limits.{limit.name.replace('_', '-')}"] = value
+    if settings.select:
+        flat["select"] = ", ".join(sorted(settings.select))
+    for pattern, rules in settings.per_file_ignores.items():
+        flat |= {f"per-file-ignores.{pattern}.{rule}": reason for rule, reason in rules.items()}
     return flat | {f"ignore.{rule}": reason for rule, reason in settings.ignore.items()}
 
 

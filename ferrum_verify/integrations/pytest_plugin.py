@@ -69,7 +69,7 @@ def ferrum_audit(pytestconfig: pytest.Config) -> Audit:
         )
         report, _ = settings.without_ignored(whole)
         accepted = {"verified", "undecided"} if allow_undecided else {"verified"}
-        if report.verdict not in accepted:
+        if report.open_verdict not in accepted:
             pytest.fail(render(report, "text", Screen(width=_COLUMNS)), pytrace=False)
         return report
 

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from ferrum_verify.counterexamples import Shape
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.tensor import SizeError
-from ferrum_verify.documents.terms import Linear, Staircase, Terms
+from ferrum_verify.documents.terms import COUNTS, Linear, Staircase, Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from ferrum_verify.documents.memory_plan import DynamicDescriptor
     from ferrum_verify.documents.problem import ProblemDescriptor
     from ferrum_verify.documents.storage import StorageProfile
+    from ferrum_verify.documents.terms import Count
 
 UNIT = Shape(1, 1, 1)
 """The smallest shape: one sequence, one token, one page."""
@@ -193,16 +194,10 @@ def _largest_instance(claim: Claim) -> int:
     return claim.bytes_at(UNIT if alone else maximal_shape(claim.terms))
 
 
-def describe(shape: Shape) -> str:
-    """A shape in words: "1 sequence, 16 tokens, 1 page"."""
+def describe(shape: Shape, counts: Collection[Count] = COUNTS) -> str:
+    """A shape in words: "1 sequence, 16 tokens, 1 page"; of its counts those asked for."""
 
     def count(number: int, noun: str) -> str:
         return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
-    return ", ".join(
-        (
-            count(shape.sequences, "sequence"),
-            count(shape.tokens, "token"),
-            count(shape.pages, "page"),
-        )
-    )
+    return ", ".join(count(getattr(shape, each), each[:-1]) for each in COUNTS if each in counts)

@@ -21,8 +21,10 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 from ferrum_verify.findings import Rule
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import printable
+from ferrum_verify.reading.folders import NAMES, files_under
 from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES, parse_json
 from ferrum_verify.reading.json_values import LIMIT, NOT_JSON, admit
+from ferrum_verify.reading.kinds import detect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -74,16 +76,23 @@ UNREADABLE_FILE = Rule(
 )
 
 
-def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
+def read_documents(
+    path: str | os.PathLike[str], *, folders: bool = False
+) -> Iterator[LoadedDocument]:
     """The documents of a ``.json`` or ``.jsonl`` file, compressed or not, or of ``-``.
 
-    At least one is given: what cannot be read is a document with ``wire`` findings.
+    At least one is given: what cannot be read is a document with ``wire`` findings. Where
+    ``folders`` may be given they are of the files below one, without JSON of kinds that are not
+    known.
     """
     name = os.fsdecode(path)
     if name == STANDARD_INPUT and path != STANDARD_INPUT:
         name = os.path.join(os.curdir, name)  # a path is a file, whatever it is called
     place = None if name == STANDARD_INPUT else Path(name)
     source = "<stdin>" if place is None else printable(name)
+    if folders and place is not None and os.path.isdir(place):
+        yield from _documents_of_folder(place, source)
+        return
     try:
         with _open(name) as stream:
             if place is None:
@@ -98,6 +107,21 @@ def read_documents(path: str | os.PathLike[str]) -> Iterator[LoadedDocument]:
     except (OSError, EOFError, zlib.error, UnicodeEncodeError) as error:
         finding = UNREADABLE_FILE.finding(_reason(error, source))
         yield LoadedDocument(source=source, findings=(finding,), path=place)
+
+
+def _documents_of_folder(folder: Path, source: str) -> Iterator[LoadedDocument]:
+    found = False
+    for path in files_under(folder):
+        for loaded in read_documents(path):
+            if loaded.findings or detect(loaded.value) is not None:
+                found = True
+                yield loaded
+    if not found:
+        finding = UNREADABLE_FILE.finding(
+            f"the folder {source} holds no document: no file of a known kind whose name ends in "
+            f"{', '.join(NAMES)}"
+        )
+        yield LoadedDocument(source=source, findings=(finding,), path=folder)
 
 
 def from_memory(value: Any, source: str = "<document>") -> LoadedDocument:
@@ -217,8 +241,8 @@ def _stem(name: str) -> str:
 
 
 _REASONS: dict[type[Exception], str] = {
-    FileNotFoundError: "There is no file {source}.",
     IsADirectoryError: "{source} is a directory, not a file.",
+    FileNotFoundError: "There is no file {source}.",
     PermissionError: "{source} may not be read.",
     UnicodeEncodeError: "No file can have the name {source}: it holds half of a surrogate pair.",
     gzip.BadGzipFile: "{source} is not a gzip archive.",

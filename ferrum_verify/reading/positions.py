@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ferrum_verify.findings import pointer
+from ferrum_verify.documents.pointer import pointer, steps_of
 from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def regions_in(text: str, pointers: Iterable[str], *, first_line: int = 1) -> di
     wanted = sorted(set(pointers))
     sweep = _Sweep(text)
     sweep.run(_as_tree(wanted))
-    spans = {place: span for place in wanted if (span := sweep.nearest(_steps(place))) is not None}
+    nearest = {place: sweep.nearest(steps_of(place)) for place in wanted}
+    spans = {place: span for place, span in nearest.items() if span is not None}
     offsets = {offset for span in spans.values() for offset in span}
     positions = _line_and_column(text, offsets)
     regions: dict[str, Region] = {}
@@ -188,16 +189,12 @@ class _Sweep:
         return at
 
 
-def _steps(location: str) -> list[str]:
-    return [step.replace("~1", "/").replace("~0", "~") for step in location.split("/")[1:]]
-
-
 def _as_tree(pointers: Iterable[str]) -> dict[str, Any]:
     """The pointers as nested mappings from each step to what is wanted below it."""
     tree: dict[str, Any] = {}
     for place in pointers:
         below = tree
-        for step in _steps(place):
+        for step in steps_of(place):
             below = below.setdefault(step, {})
     return tree
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections import Counter
+from typing import TYPE_CHECKING
 
+from ferrum_verify.findings.ordering import LABELS, label_of
 from ferrum_verify.findings.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ferrum_verify.findings import Finding
-    from ferrum_verify.report.model import Obligations
-
-Label = Literal["error", "warning", "note", "undecided"]
-
-LABELS: tuple[Label, ...] = ("error", "undecided", "warning", "note")
-"""From what must be looked at first to what may be."""
+    from ferrum_verify.findings.ordering import Label
+    from ferrum_verify.report.model import Obligations, Report
 
 _NOUNS: dict[Label, str] = {
     "error": "error",
@@ -23,11 +21,6 @@ _NOUNS: dict[Label, str] = {
     "warning": "warning",
     "note": "note",
 }
-
-
-def label_of(finding: Finding) -> Label:
-    """A finding's severity; a question that could not be answered is ``undecided``."""
-    return "undecided" if finding.undecided else finding.severity
 
 
 def tally(findings: Iterable[Finding]) -> dict[Label, int]:
@@ -60,6 +53,14 @@ def formula_count(claims: Obligations) -> str:
     return f" ({plural(claims.formulas, 'formula')})" if claims.formulas else ""
 
 
-def urgency(finding: Finding) -> int:
-    """A sort key: errors first, then open questions, warnings and notes."""
-    return LABELS.index(label_of(finding))
+def statistics(report: Report) -> str:
+    """How many findings each rule has, most first, a line each, and the verdict in the last."""
+    counts = Counter((finding.rule, label_of(finding)) for finding in report.findings)
+    width = max((len(f"{count:,}") for count in counts.values()), default=0)
+    lines = [
+        f"{count:>{width},}  {rule}  ({label})"
+        for (rule, label), count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    ]
+    total = plural(len(report.documents), "document")
+    lines.append(f"{report.shown_verdict}  {total}: {tally_text(report.findings)}")
+    return "\n".join(lines) + "\n"

@@ -28,13 +28,17 @@ class Run:
 class Screen:
     """What the output is written to: a terminal shows colour and has a width in columns.
 
-    ``run`` is who writes it, for a format that is evidence; None where no command does.
+    ``show_all`` asks the text for every finding at length, and ``tables`` for its tables whatever
+    the verdict is. ``run`` is who writes it, for a format that is evidence; None where no command
+    does.
     """
 
     color: bool = False
     width: int = 80
     encoding: str = "utf-8"
     run: Run | None = None
+    show_all: bool = False
+    tables: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class Format:
 
 FORMATS: dict[str, Format] = {
     "text": Format("for people in a terminal", "ferrum_verify.report.text"),
+    "concise": Format("one line a finding, for editors", "ferrum_verify.report.concise"),
     "json": Format("the report as data, ferrum-verify/report/v1", "ferrum_verify.report.json"),
     "sarif": Format("SARIF 2.1.0, for code scanning", "ferrum_verify.report.sarif"),
     "markdown": Format("for a pull-request comment", "ferrum_verify.report.markdown"),

@@ -1,26 +1,28 @@
-"""Hiding findings: what a report is without some of them."""
+"""Hiding findings: they leave the list, not the verdict."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ferrum_verify.report.model import Report, verdict_of
+from ferrum_verify.findings.ordering import of_places
+from ferrum_verify.report.hidden import Hidden
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from ferrum_verify.findings import Finding
-    from ferrum_verify.report.model import DocumentReport
+    from ferrum_verify.report.hidden import HiddenBy
+    from ferrum_verify.report.model import DocumentReport, Report
 
 
 def hide(
-    report: Report, hidden: Callable[[DocumentReport, Finding], bool]
+    report: Report, by: HiddenBy, reason: Callable[[DocumentReport, Finding], str | None]
 ) -> tuple[Report, list[Finding]]:
-    """The report without the findings that ``hidden`` holds of, and those findings.
+    """The report with the findings hidden that ``reason`` has one for, and those findings.
 
-    Verdicts are those of the findings that are left. What is unreadable stays as it is: without
-    the reason nobody could tell why nothing was checked.
+    The verdicts stay. What is unreadable stays as it is: without the reason nobody could tell
+    why nothing was checked.
     """
     documents: list[DocumentReport] = []
     left_out: list[Finding] = []
@@ -28,17 +30,21 @@ def hide(
         if document.verdict == "unreadable":
             documents.append(document)
             continue
-        kept: list[Finding] = []
-        for finding in document.findings:
-            (left_out if hidden(document, finding) else kept).append(finding)
-        documents.append(_with_findings(document, kept))
+        kept: list[int] = []
+        hidden: list[Hidden] = []
+        for index, finding in enumerate(document.findings):
+            if (why := reason(document, finding)) is None:
+                kept.append(index)
+            else:
+                hidden.append(Hidden(replace(finding, cause=None), by, why))
+        left_out += [each.finding for each in hidden]
+        documents.append(
+            replace(
+                document,
+                findings=of_places(document.findings, kept),
+                hidden=(*document.hidden, *hidden),
+            )
+            if hidden
+            else document
+        )
     return replace(report, documents=tuple(documents)), left_out
-
-
-def _with_findings(document: DocumentReport, kept: Sequence[Finding]) -> DocumentReport:
-    if len(kept) == len(document.findings):
-        return document
-    # The claims that stayed open are counted too, unless the findings that tell of them are hidden.
-    told = any(finding.undecided for finding in document.findings)
-    claims = None if told else document.obligations
-    return replace(document, findings=tuple(kept), verdict=verdict_of(kept, claims))

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from ferrum_verify.findings.ordering import label_of
 from ferrum_verify.findings.wording import compared_values, printable, sentence
-from ferrum_verify.report.counts import label_of
+from ferrum_verify.report.hidden import HIDDEN_AS, hidden_words
 from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.timeline import counterexample_lines
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.positions import Region
     from ferrum_verify.report.formats import Screen
+    from ferrum_verify.report.hidden import Hidden
     from ferrum_verify.report.model import DocumentReport, Report
 
 _COLUMNS = 80
@@ -43,7 +45,7 @@ def _suite(
     suite = ET.Element("testsuite", name=printable(document.source))
     properties = ET.SubElement(suite, "properties")
     for name, value in (
-        ("verdict", document.verdict),
+        ("verdict", f"{document.verdict}{hidden_words(document.hidden)}"),
         ("kind", document.kind),
         ("execution", execution),
         ("judge", None if judge == "all" else judge),
@@ -52,11 +54,14 @@ def _suite(
             ET.SubElement(properties, "property", name=name, value=value)
     for finding in document.findings:
         suite.append(_case(finding, document, regions.get(finding.location)))
+    for hidden in document.hidden:
+        suite.append(_hidden(hidden, document))
     told = any(case.find("failure") is not None or case.find("error") is not None for case in suite)
-    if not document.findings or (document.verdict != "verified" and not told):
+    nothing = not document.findings and not document.hidden
+    if nothing or (document.open_verdict != "verified" and not told):
         # Claims that no finding speaks of can be open too: a document is never left unjudged.
         case = ET.SubElement(suite, "testcase", classname=printable(document.source), name="audit")
-        if document.verdict != "verified":
+        if document.open_verdict != "verified":
             text = f"The document is {document.verdict}."
             ET.SubElement(case, "error", type=document.verdict, message=text)
     _count(suite, sum(document.timings.values()))
@@ -78,11 +83,11 @@ def _case(finding: Finding, document: DocumentReport, region: Region | None) -> 
     label = label_of(finding)
     message = sentence(finding.message)
     if label == "undecided" or document.verdict == "unreadable":
-        element, text = ET.SubElement(case, "error"), _details(finding)
+        element, text = ET.SubElement(case, "error"), _details(finding, document)
     elif label == "error":
-        element, text = ET.SubElement(case, "failure"), _details(finding)
+        element, text = ET.SubElement(case, "failure"), _details(finding, document)
     else:
-        element, text = ET.SubElement(case, "system-out"), f"{label}: {_details(finding)}"
+        element, text = ET.SubElement(case, "system-out"), f"{label}: {_details(finding, document)}"
     if element.tag != "system-out":
         element.set("type", finding.rule)
         element.set("message", message)
@@ -90,18 +95,41 @@ def _case(finding: Finding, document: DocumentReport, region: Region | None) -> 
     return case
 
 
-def _details(finding: Finding) -> str:
+def _hidden(hidden: Hidden, document: DocumentReport) -> ET.Element:
+    finding = hidden.finding
+    place = printable(finding.location)
+    case = ET.Element(
+        "testcase",
+        classname=printable(document.source),
+        name=f"{finding.rule} {place}".rstrip(),
+    )
+    why = f"{HIDDEN_AS[hidden.by]}: {printable(hidden.reason)}. {sentence(finding.message)}"
+    ET.SubElement(case, "skipped", message=why)
+    return case
+
+
+def _details(finding: Finding, document: DocumentReport) -> str:
     lines = [sentence(finding.message)]
+    if finding.cause is not None:
+        cause = document.findings[finding.cause]
+        lines.append(f"It follows from {cause.rule}: {sentence(cause.message)}")
     lines += [f"{name}: {printable(text)}" for name, text in compared_values(finding)]
     if finding.counterexample is not None:
-        lines += ["counterexample:", *counterexample_lines(finding.counterexample, _COLUMNS)]
+        lines += [
+            "counterexample:",
+            *counterexample_lines(finding.counterexample, _COLUMNS, document.subject),
+        ]
     if finding.remedy is not None:
         lines.append(f"fix: {sentence(finding.remedy)}")
     return "\n".join(lines)
 
 
 def _count(element: ET.Element, seconds: float) -> None:
-    for name, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
+    for name, tag in (
+        ("tests", "testcase"),
+        ("failures", "failure"),
+        ("errors", "error"),
+        ("skipped", "skipped"),
+    ):
         element.set(name, str(len(list(element.iter(tag)))))
-    element.set("skipped", "0")
     element.set("time", f"{seconds:.3f}")

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ferrum_verify.findings.wording import printable
 from ferrum_verify.reading.positions import regions_of_file
 
 if TYPE_CHECKING:
@@ -55,3 +56,17 @@ def regions_of(
         }
         for each in origins
     ]
+
+
+def place_texts(documents: Sequence[DocumentReport]) -> list[dict[str, str]]:
+    """For each document its findings' locations as ``file:line:column``, where a file has them."""
+    texts = []
+    for document, regions in zip(documents, regions_of(documents), strict=True):
+        texts.append(
+            {
+                place: f"{printable(file_name(path))}:{region.line}:{region.column}"
+                for place, region in regions.items()
+                if (path := document.origin(place).path) is not None
+            }
+        )
+    return texts

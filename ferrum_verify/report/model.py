@@ -7,23 +7,28 @@ computed is left out of it, never ``null``.
 from __future__ import annotations
 
 from dataclasses import asdict, astuple, dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ferrum_verify.findings import Judgment
 from ferrum_verify.reading.load import Origin
+from ferrum_verify.report.hidden import hidden_words
 from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import networkx as nx
+    from pandas import DataFrame
 
     from ferrum_verify.counterexamples import Runs
     from ferrum_verify.documents.catalog import CapabilityCatalog
     from ferrum_verify.findings import Finding, Judge
     from ferrum_verify.reading.document import Kind, Subject
     from ferrum_verify.report.against import Against
+    from ferrum_verify.report.hidden import Hidden
     from ferrum_verify.report.slots_cost import SlotsCost
 
 REPORT_SCHEMA = "ferrum-verify/report/v1"
@@ -116,6 +121,8 @@ class Comparison:
 class DocumentReport:
     """What the audit of one document found.
 
+    ``hidden`` are findings that a baseline knows or whose rule is ignored: they are not among
+    ``findings``, and the ``verdict`` is what it is with them. ``open_verdict`` is that of the rest.
     ``obligations`` is None where no proof was asked for; ``interrupted`` says that the proofs were
     ended from outside, and is not in the JSON. ``timings`` are seconds by phase. ``memory`` is what
     the slots cost, None where that was not asked for or cannot be told; ``against`` what differs
@@ -131,6 +138,7 @@ class DocumentReport:
     kind: Kind | Held | None
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
+    hidden: tuple[Hidden, ...] = ()
     slots: tuple[SlotReport, ...] = ()
     obligations: Obligations | None = None
     timings: dict[str, float] = field(default_factory=dict)
@@ -142,6 +150,26 @@ class DocumentReport:
     line: int = field(default=1, repr=False, compare=False)
     origins: Mapping[str, Origin] = field(default_factory=dict, repr=False, compare=False)
     comparison: Comparison | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def open_verdict(self) -> Verdict:
+        """The verdict by the findings that are not hidden, which the exit status follows."""
+        if not self.hidden or self.verdict == "unreadable":
+            return self.verdict
+        # Claims that stayed open count too, unless the findings that tell of them are hidden.
+        told = any(each.finding.undecided for each in self.hidden)
+        return verdict_of(self.findings, None if told else self.obligations)
+
+    @property
+    def shown_verdict(self) -> str:
+        """The verdict with the number of hidden findings: "VIOLATED (1 known)"."""
+        return self.verdict.upper() + hidden_words(self.hidden)
+
+    @property
+    def is_run(self) -> bool:
+        """Whether the execution model has a say in the verdict: there are nodes that run."""
+        without_nodes = ("memory-plan", "program", "catalog", "policy", "settings", "baseline")
+        return self.comparison is None and self.kind not in (None, *without_nodes)
 
     @property
     def files(self) -> tuple[Path | None, ...]:
@@ -173,6 +201,8 @@ class DocumentReport:
             wire["kind"] = self.kind
         wire["verdict"] = self.verdict
         wire["findings"] = [finding.to_wire() for finding in self.findings]
+        if self.hidden:
+            wire["hidden"] = [each.to_wire() for each in self.hidden]
         wire["slots"] = [slot.to_wire() for slot in self.slots]
         if self.obligations is not None:
             wire["obligations"] = self.obligations.to_wire()
@@ -184,7 +214,7 @@ class DocumentReport:
         return wire
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report:
     """The report of one run over one or more documents, under one model or schedule.
 
@@ -199,8 +229,13 @@ class Report:
     @property
     def terms(self) -> str:
         """The execution model, and what was not judged, in words."""
+        return self.execution + self.not_judged
+
+    @property
+    def not_judged(self) -> str:
+        """What was not judged, as it follows other words: ", conformance not judged"."""
         others = [judgment for judgment in get_args(Judgment) if judgment != self.judge]
-        return self.execution + ("" if self.judge == "all" else f", {others[0]} not judged")
+        return "" if self.judge == "all" else f", {others[0]} not judged"
 
     @property
     def verdict(self) -> Verdict:
@@ -209,8 +244,23 @@ class Report:
 
     @property
     def exit_status(self) -> int:
-        """The exit status of the command that made this report."""
-        return EXIT_STATUS[self.verdict]
+        """The exit status of the command that made this report; what is hidden has no say."""
+        return EXIT_STATUS[self.open_verdict]
+
+    @property
+    def open_verdict(self) -> Verdict:
+        """The worst verdict of the documents by the findings that are not hidden."""
+        return worst(document.open_verdict for document in self.documents)
+
+    @property
+    def shown_verdict(self) -> str:
+        """The verdict with the number of hidden findings: "VIOLATED (1 known)"."""
+        return self.verdict.upper() + hidden_words(self.hidden)
+
+    @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """The hidden findings of all documents."""
+        return tuple(hidden for document in self.documents for hidden in document.hidden)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -241,6 +291,36 @@ class Report:
         for document in self.documents:
             counts[document.verdict] += 1
         return counts
+
+    def __repr__(self) -> str:
+        """The verdict and the counts in a line, however many findings there are."""
+        documents = len(self.documents)
+        return (
+            f"<Report: {self.shown_verdict}, {documents:,} document{'s' * (documents != 1)}, "
+            f"{len(self.findings):,} finding{'s' * (len(self.findings) != 1)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The report as a notebook shows it."""
+        page: str = _saved().as_frame_of_a_page(self)
+        return page
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report to a file, in the format that its name ends in.
+
+        That is ``.html``, ``.json``, ``.sarif``, ``.md``, ``.xml`` (JUnit) or ``.txt``. Raises
+        ValueError for another ending, and OSError where the file cannot be written.
+        """
+        _saved().save(self, path)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """A row for each finding, of its document's ``source``, what it says and its ``cause``."""
+        rows: list[dict[str, Any]] = _saved().rows(self)
+        return rows
+
+    def to_frame(self) -> DataFrame:
+        """The rows as a pandas data frame; raises ImportError where pandas is not installed."""
+        return _saved().to_frame(self)
 
     def to_wire(self) -> dict[str, Any]:
         """The whole report as JSON."""
@@ -277,3 +357,8 @@ def verdict_of(
     if any(finding.undecided for finding in findings):
         return "undecided"
     return "undecided" if obligations is not None and obligations.undecided else "verified"
+
+
+def _saved() -> Any:
+    """What writes reports, by its name: it knows what a report is, and few ask for it."""
+    return import_module("ferrum_verify.report.saved")

@@ -19,18 +19,22 @@ from ferrum_verify.counterexamples import (
     ScheduleCounterexample,
 )
 from ferrum_verify.findings import pointer, rules_of
-from ferrum_verify.findings.wording import printable, sentence
+from ferrum_verify.findings.wording import plural, printable, sentence
+from ferrum_verify.report.alike import told_once
+from ferrum_verify.report.hidden import HIDDEN_AS
 from ferrum_verify.report.locations import file_name, regions_of
 from ferrum_verify.report.timeline import counterexample_lines
 from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ferrum_verify.counterexamples import ScheduledNode
     from ferrum_verify.findings import Finding, Rule
     from ferrum_verify.reading.positions import Region
+    from ferrum_verify.report.alike import Alike
     from ferrum_verify.report.formats import Screen
+    from ferrum_verify.report.hidden import Hidden
     from ferrum_verify.report.model import DocumentReport, Report
 
 SCHEMA = (
@@ -48,7 +52,7 @@ def render(report: Report, _screen: Screen) -> str:
 
 
 def _run(report: Report) -> dict[str, Any]:
-    rules = rules_of(report.findings)
+    rules = rules_of((*report.findings, *(each.finding for each in report.hidden)))
     indices = {rule.id: index for index, rule in enumerate(rules)}
     files = list(
         dict.fromkeys(
@@ -56,6 +60,7 @@ def _run(report: Report) -> dict[str, Any]:
         )
     )
     regions = regions_of(report.documents, [_pointers(each) for each in report.documents])
+    told = told_once(report.documents)
     return {
         "tool": {
             "driver": {
@@ -75,14 +80,22 @@ def _run(report: Report) -> dict[str, Any]:
         ],
         "artifacts": [{"location": _artifact(uri), "roles": ["analysisTarget"]} for uri in files],
         "results": [
-            _result(finding, document, places, indices)
+            _result(finding, document, places, indices, _cause(finding, document, places))
+            for document, places, own in zip(report.documents, regions, told.own, strict=True)
+            for finding in (document.findings[index] for index in own)
+        ]
+        + [_of_many(alike, report.documents, regions, indices) for alike in told.alike]
+        + [
+            _result(hidden.finding, document, places, indices, None)
+            | {"suppressions": [_suppression(hidden)]}
             for document, places in zip(report.documents, regions, strict=True)
-            for finding in document.findings
+            for hidden in document.hidden
         ],
         "properties": {
             "execution": report.execution,
             **({} if report.judge == "all" else {"judge": report.judge}),
             "verdict": report.verdict,
+            "openVerdict": report.open_verdict,
             "documents": [
                 {"source": each.source, "verdict": each.verdict} for each in report.documents
             ],
@@ -122,6 +135,7 @@ def _result(
     document: DocumentReport,
     regions: Mapping[str, Region],
     indices: Mapping[str, int],
+    cause: dict[str, Any] | None,
 ) -> dict[str, Any]:
     result: dict[str, Any] = {"ruleId": finding.rule}
     if finding.rule in indices:
@@ -129,26 +143,67 @@ def _result(
     result |= {
         "kind": "open" if finding.undecided else "fail",
         "level": "none" if finding.undecided else finding.severity,
-        "message": {"text": _message(finding)},
+        "message": {"text": _message(finding, document)},
         "locations": [_location(document, finding.location, regions)],
         "partialFingerprints": {"findingHash/v1": _identity(finding)},
     }
+    if cause is not None:
+        result["relatedLocations"] = [cause]
     if isinstance(finding.counterexample, _Run):
         result["codeFlows"] = [_code_flow(finding.counterexample, document, regions)]
     wire = finding.to_wire()
     result["properties"] = {"document": document.source, "family": finding.family} | {
         name: wire[name]
-        for name in ("judgment", "expected", "actual", "fix", "counterexample")
+        for name in ("judgment", "expected", "actual", "fix", "cause", "counterexample")
         if name in wire
     }
     return result
 
 
-def _message(finding: Finding) -> str:
+def _suppression(hidden: Hidden) -> dict[str, Any]:
+    return {
+        "kind": "external",
+        "status": "accepted",
+        "justification": f"{HIDDEN_AS[hidden.by]}: {hidden.reason}",
+    }
+
+
+def _of_many(
+    alike: Alike,
+    documents: Sequence[DocumentReport],
+    regions: Sequence[Mapping[str, Region]],
+    indices: Mapping[str, int],
+) -> dict[str, Any]:
+    """The result of a finding that many plans have: at the first, with the others beside it."""
+    finding, (first, *others) = alike.finding, alike.documents
+    result = _result(finding, documents[first], regions[first], indices, None)
+    names = ", ".join(printable(documents[each].source) for each in alike.documents)
+    result["message"]["text"] += f"\nIn {plural(len(alike.documents), 'document')}: {names}."
+    result["relatedLocations"] = [
+        _location(documents[each], finding.location, regions[each])
+        | {"message": {"text": f"The same of {printable(documents[each].source)}."}}
+        for each in others
+    ]
+    result["properties"]["documents"] = [documents[each].source for each in alike.documents]
+    return result
+
+
+def _cause(
+    finding: Finding, document: DocumentReport, regions: Mapping[str, Region]
+) -> dict[str, Any] | None:
+    """Where the finding stands from which this one follows, and what it says."""
+    if finding.cause is None:
+        return None
+    cause = document.findings[finding.cause]
+    text = f"It follows from {cause.rule}: {sentence(cause.message)}"
+    return _location(document, cause.location, regions) | {"message": {"text": text}}
+
+
+def _message(finding: Finding, document: DocumentReport) -> str:
     text = sentence(finding.message)
     if finding.counterexample is None:
         return text
-    lines = counterexample_lines(finding.counterexample, _COLUMNS)
+    lines = counterexample_lines(finding.counterexample, _COLUMNS, document.subject)
     if isinstance(finding.counterexample, _Run):
         lines = lines[:3]  # the schedule itself is the result's code flow
     return "\n".join([text, "Counterexample:", *lines])
@@ -242,6 +297,7 @@ def _marks(schedule: _Run) -> dict[tuple[str, int | None], str]:
 def _pointers(document: DocumentReport) -> set[str]:
     """Every place in the document that its results speak of."""
     pointers = {finding.location for finding in document.findings}
+    pointers |= {hidden.finding.location for hidden in document.hidden}
     schedules = [
         finding.counterexample
         for finding in document.findings

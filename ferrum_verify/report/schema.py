@@ -9,6 +9,7 @@ from ferrum_verify.counterexamples import SIDES, Runs
 from ferrum_verify.counterexamples.parties import PartyKind
 from ferrum_verify.findings import Family, Judgment, Severity
 from ferrum_verify.reading.document import Kind
+from ferrum_verify.report.hidden import HiddenBy
 from ferrum_verify.report.model import REPORT_SCHEMA, VERDICTS, Held, Obligations
 
 _COUNT = {"type": "integer", "minimum": 0}
@@ -154,9 +155,16 @@ def report_schema() -> dict[str, Any]:
             "expected": {},
             "actual": {},
             "fix": _TEXT,
+            "cause": _COUNT,
             "counterexample": {"$ref": "#/$defs/counterexample"},
         },
     )
+    why = {"hidden_by": _one_of(*get_args(HiddenBy)), "reason": _TEXT}
+    hidden = {
+        **finding,
+        "properties": finding["properties"] | why,
+        "required": [*finding["required"], *why],
+    }
     slot = _object(
         {"pool_id": _TEXT, "resource_ids": _list(_TEXT)},
         {
@@ -181,6 +189,7 @@ def report_schema() -> dict[str, Any]:
             },
         },
         {
+            "hidden": _list({"$ref": "#/$defs/hidden"}),
             "kind": _one_of(*get_args(Kind), *get_args(Held)),
             "against": _against(),
             "memory": _object({"pools": _list(_pool_cost()), "shape": _shape()}),
@@ -202,6 +211,7 @@ def report_schema() -> dict[str, Any]:
     definitions = {
         "document": document,
         "finding": finding,
+        "hidden": hidden,
         "slot": slot,
         "counterexample": _counterexample(),
     }

@@ -14,11 +14,13 @@ from ferrum_verify.counterexamples import (
 )
 from ferrum_verify.findings.wording import plural, printable, shortened
 from ferrum_verify.plan.sizes import describe
+from ferrum_verify.report.formulas import counts_of, formula_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ferrum_verify.counterexamples import ByteRange, Counterexample, ScheduledNode
+    from ferrum_verify.reading.document import Subject
 
 MAXIMUM_ROWS = 24
 """Nodes that a drawn schedule shows; of a longer one, those that use neither are left out."""
@@ -27,18 +29,23 @@ _NAME_COLUMNS = 28
 
 
 def counterexample_lines(
-    counterexample: Counterexample, columns: int, uses: Mapping[str, frozenset[str]] | None = None
+    counterexample: Counterexample, columns: int, subject: Subject | None = None
 ) -> list[str]:
     """The counterexample in lines of at most ``columns``, save where a name alone is longer.
 
-    ``uses`` says which resources each node uses, where the document tells.
+    ``subject`` is the document, where it is known: which resources each of its nodes uses, what
+    its sizes depend on, and what a number is the sum of.
     """
+    memory = None if subject is None else subject.memory
     match counterexample:
         case ScheduleCounterexample() | AccessCounterexample() | DependencyCounterexample():
-            return _run(counterexample, columns, uses or {})
+            nodes = (subject and subject.nodes) or ()
+            uses = {node.id: frozenset(node.resources) for node in nodes}
+            return _run(counterexample, columns, uses)
         case OverlapCounterexample(shape=shape, left=left, right=right, byte=byte):
+            counts = counts_of((left.resource, right.resource), memory)
             return [
-                f"at {describe(shape)}:",
+                f"at {describe(shape, counts) or 'every shape'}:",
                 f"  {_extent(left)}",
                 f"  {_extent(right)}",
                 f"  both hold byte {byte:,}",
@@ -46,7 +53,10 @@ def counterexample_lines(
         case ShapeCounterexample(shape=shape, bytes=size, limit=limit, overflow=overflow):
             if overflow:
                 return [f"at {describe(shape)} the bytes pass 2^64 - 1"]
-            return [f"at {describe(shape)}: {size:,} bytes, of {limit:,} allowed"]
+            return [
+                f"at {describe(shape)}: {size:,} bytes, of {limit:,} allowed",
+                *(f"  {line}" for line in formula_lines(counterexample, subject)),
+            ]
         case SpanCounterexample():
             return _span(counterexample)
 

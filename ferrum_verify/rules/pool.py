@@ -145,9 +145,34 @@ def _check_identity(
         extra = sorted(set(pool.resource_ids) - set(ids))
         parts = [f"does not list `{resource}`" for resource in missing]
         parts += [f"lists `{resource}`, which does not belong to it" for resource in extra]
+        said = f"{name} {' and '.join(parts) or 'does not list its members once and ascending'}"
+        if (misnamed := misnamed_row(facts, group)) is not None:
+            row, meant = misnamed
+            said = (
+                f"the row of `{row}` is named by no node, and `{meant}`, which {name} lists in its "
+                f"place, has no row: one of the two names is wrong"
+            )
         yield MEMBERS.finding(
-            f"{name} {' and '.join(parts) or 'does not list its members once and ascending'}",
+            said,
             f"{location}/resource_ids",
             expected=list(ids),
             actual=list(pool.resource_ids),
         )
+
+
+def misnamed_row(facts: Expected, group: str) -> tuple[str, str] | None:
+    """A row that no node names, and the name without a row that the pool lists in its place.
+
+    None unless there is one of each: of several, nobody can tell which is meant by which.
+    """
+    _, pool = facts.pools[group]
+    ids = {member.base_resource_id for member in facts.groups[group]}
+    missing, extra = sorted(ids - set(pool.resource_ids)), sorted(set(pool.resource_ids) - ids)
+    if len(missing) != 1 or len(extra) != 1:
+        return None
+    if extra[0] in facts.descriptors or any(
+        row.resource_id == extra[0] for row in facts.memory.static_allocations
+    ):
+        return None
+    named = facts.subject.order.users if facts.subject.order is not None else {}
+    return None if missing[0] in named else (missing[0], extra[0])

@@ -10,7 +10,8 @@ from ferrum_verify.findings import DELETE, Example, Finding, Rule
 from ferrum_verify.findings.wording import short_pool
 from ferrum_verify.plan.sharing import MOST_PAIRS, explain_clash
 from ferrum_verify.rules.pool_totals import OVERFLOW
-from ferrum_verify.rules.slot_members import check_structure, in_several
+from ferrum_verify.rules.slot_members import FORM, check_structure, in_several
+from ferrum_verify.rules.slot_moves import moves_in_words, same_partition
 from ferrum_verify.rules.slot_retained import check_retained
 
 if TYPE_CHECKING:
@@ -39,10 +40,12 @@ def check(facts: Expected) -> Iterator[Finding]:
         }
         if not members and not pool.step_resource_slots and not pool.minimum_step_bytes:
             continue
-        broken = list(check_structure(facts, group, members, f"{at}/{index}"))
-        yield from broken
+        structure = list(check_structure(facts, group, members, f"{at}/{index}"))
+        yield from structure
+        # How slots are written does not keep anybody from telling which resources share.
+        broken = any(finding.rule not in FORM for finding in structure)
         yield from _check_minimum(facts, group, pool, members, f"{at}/{index}")
-        yield from _check_derived(facts, group, pool, members, f"{at}/{index}", broken=bool(broken))
+        yield from _check_derived(facts, group, pool, members, f"{at}/{index}", broken=broken)
         yield from _check_order(facts, group, pool, members, f"{at}/{index}")
 
 
@@ -153,16 +156,13 @@ def _check_derived(
         return
     stated = [slot.resource_ids for slot in pool.step_resource_slots]
     derived = [slot.resource_ids for slot in facts.structure[group].slots]
-    if stated != derived:
+    if not same_partition(stated, derived):
         known, wanted = set(stated), set(derived)
-        ours = [list(ids) for ids in derived if ids not in known]
-        theirs = [list(ids) for ids in stated if ids not in wanted]
         yield NOT_DERIVED.finding(
-            f"the engine derives other slots for {name}: "
-            f"{_lists(ours)} instead of {_lists(theirs)}",
+            f"{name} has other slots than the engine derives: {moves_in_words(stated, derived)}",
             f"{location}/step_resource_slots",
-            expected=ours,
-            actual=theirs,
+            expected=[list(ids) for ids in derived if ids not in known],
+            actual=[list(ids) for ids in stated if ids not in wanted],
         )
 
 
@@ -236,12 +236,3 @@ def _check_order(
                 about=(left, right),
                 fix=clash_remedy(facts, left, right),
             )
-
-
-def _lists(slots: list[list[str]]) -> str:
-    def one(ids: list[str]) -> str:
-        shown = ", ".join(f"`{resource}`" for resource in ids[:4])
-        return f"{{{shown}{f' and {len(ids) - 4:,} more' if len(ids) > 4 else ''}}}"
-
-    more = f" and {len(slots) - 2:,} more" if len(slots) > 2 else ""
-    return " ".join(one(ids) for ids in slots[:2]) + more

@@ -182,6 +182,9 @@ KIND = Rule(
         "fragment", {"/memory/dynamic_pools/0/step_resource_slots/0/kind": "dedicated"}
     ),
 )
+FORM = frozenset({NOT_CANONICAL.id, KIND.id})
+"""Rules of how slots are written, whatever they hold."""
+
 NOT_TRANSIENT = Rule(
     id="slot.not-transient",
     summary="Only token-scaled activation values share a slot.",

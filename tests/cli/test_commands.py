@@ -24,7 +24,7 @@ from ferrum_verify.plan.canonical import canonical_bytes
 from ferrum_verify.report.formats import FORMATS
 from tests.vectors import scale
 
-AUDITING = import_module("ferrum_verify.cli.audit")
+AUDITING = import_module("ferrum_verify.cli.audit_once")
 """The module, whose name the package's function of the same name may hide."""
 
 

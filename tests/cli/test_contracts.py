@@ -75,7 +75,7 @@ def test_the_counterexample_in_text(folder: Path, capsys: pytest.CaptureFixture[
     head_of(folder, "breaking")
     assert run(["contracts", "compare", "catalog.json", "head.json"]) == 1
     text = capsys.readouterr().out
-    assert text.startswith("VIOLATED  head.json  (catalog, fenced)\n")
+    assert text.startswith("VIOLATED  head.json  (catalog)\n")
     assert "4 tokens\n          permitted by BASE (4 or more tokens, by 4)\n" in text
     assert "          refused by HEAD (4 or more tokens, by 8)\n" in text
     assert "1 refuted" in text

@@ -6,12 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli import run
+from ferrum_verify.cli.schemas import schema_of
+from ferrum_verify.integrations.baseline import Known
 
+DEFINITIONS = {"$defs": schema_of("report")["$defs"]}
 FAULTS: dict[str, Any] = {"/memory/static_bytes": 1, "/nodes/3/dependencies": []}
 
 
@@ -222,3 +226,64 @@ def test_an_unreadable_document_stays_unreadable(capsys: Any) -> None:
     Path("plan.json").write_text("{")
     status, rules, _ = audit(capsys, "plan.json", "--baseline", "known.json")
     assert (status, rules) == (2, ["wire.not-json"])
+
+
+def test_what_is_known_is_not_proved(capsys: Any) -> None:
+    write_plan("plan.json")
+    _, rules, _ = audit(capsys, "plan.json", "--write-baseline", "known.json")
+    known = ("audit", "--no-prove", "plan.json", "--baseline", "known.json")
+    assert run(known) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(f"VIOLATED ({len(rules)} known)  plan.json  (fragment, fenced)\n")
+    assert text.endswith(f"VIOLATED ({len(rules)} known)  plan.json: no findings\n")
+    assert run([*known, "--format", "json"]) == 0
+    (document,) = json.loads(capsys.readouterr().out)["documents"]
+    assert document["verdict"] == "violated"
+    assert [each["rule"] for each in document["hidden"]] == rules
+    assert {each["reason"] for each in document["hidden"]} == {"known to known.json"}
+    jsonschema.Draft202012Validator(schema_of("report")["$defs"]["hidden"] | DEFINITIONS).validate(
+        document["hidden"][0]
+    )
+
+
+@pytest.mark.parametrize("name", ["html", "sarif", "junit", "markdown", "github"])
+def test_every_format_names_what_is_hidden(name: str, capsys: Any) -> None:
+    write_plan("plan.json")
+    _, rules, _ = audit(capsys, "plan.json", "--write-baseline", "known.json")
+    known = ("audit", "--no-prove", "plan.json", "--baseline", "known.json", "--format", name)
+    assert run(known) == 0
+    text = capsys.readouterr().out
+    if name == "sarif":
+        (log,) = json.loads(text)["runs"]
+        assert [each["ruleId"] for each in log["results"]] == rules
+        assert {each["suppressions"][0]["justification"] for each in log["results"]} == {
+            "known: known to known.json"
+        }
+        assert (log["properties"]["verdict"], log["properties"]["openVerdict"]) == (
+            "violated",
+            "verified",
+        )
+        return
+    assert f"({len(rules)} known)" in text
+    if name != "github":
+        assert all(rule in text for rule in rules)
+    if name == "junit":
+        assert f'skipped="{len(rules)}"' in text
+
+
+def test_a_known_finding_keeps_its_name_and_may_change_its_number(capsys: Any) -> None:
+    write_plan("plan.json", {"/memory/static_bytes": 1})
+    audit(capsys, "plan.json", "--write-baseline", "known.json")
+    write_plan("plan.json", {"/memory/static_bytes": 2})
+    assert audit(capsys, "plan.json", "--baseline", "known.json")[:2] == (0, [])
+    known = json.loads(Path("known.json").read_text())
+    (finding,) = known["documents"][0]["findings"]
+    finding["message"] = f"{finding['message']} It is of `resource/2`."
+    Path("known.json").write_text(json.dumps(known))
+    assert audit(capsys, "plan.json", "--baseline", "known.json")[0] == 1
+
+
+def test_numbers_of_names_tell_findings_apart() -> None:
+    one = Known("graph.race", "", "`node/1` and `node/2` meet at bytes 1,024 to 2,048.")
+    assert one.unnumbered.message == "`node/1` and `node/2` meet at bytes # to #."
+    assert one._replace(message="`node/1` and `node/3`").unnumbered.message.endswith("`node/3`")

@@ -9,7 +9,7 @@ import pytest
 
 from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
-from ferrum_verify.cli import audit as audit_file
+from ferrum_verify.cli import audit_once as audit_file
 from ferrum_verify.cli import run
 from ferrum_verify.integrations.config import Settings, SettingsError, find_settings, read_settings
 from ferrum_verify.limits import Limits
@@ -197,7 +197,10 @@ def test_ignored_rules_are_hidden_and_counted(project: Path, capsys: Any) -> Non
     assert status == 1
     (project / "pyproject.toml").write_text(f"{TABLE}{lines}ignore.{min(found)} = 'agreed on'\n")
     status, report, remarks = report_of(capsys)
-    assert (status, report["documents"][0]["verdict"]) == (0, "verified")
+    assert (status, report["documents"][0]["verdict"]) == (0, "violated")
+    hidden = report["documents"][0]["hidden"]
+    assert {each["rule"] for each in hidden} == found
+    assert {(each["hidden_by"], each["reason"]) for each in hidden} == {("ignored", "agreed on")}
     assert f"Hidden, as {project / 'pyproject.toml'} ignores their rules:" in remarks
     assert "  1 of static.total-mismatch: agreed on\n" in remarks
 

@@ -231,7 +231,9 @@ def test_settings_and_baselines_of_the_base_hold(folder: Path, capsys: Any, know
     )
     status, documents, _ = review(capsys, base, "--baseline", "known.json")
     assert status == 1
-    assert verdicts(documents) == {"plans/a.json": "verified", "plans/b.json": "violated"}
+    assert verdicts(documents) == {"plans/a.json": "violated", "plans/b.json": "violated"}
+    known_of = {name: bool(each.get("hidden")) for name, each in documents.items()}
+    assert known_of == {"plans/a.json": True, "plans/b.json": False}
     status, _, remarks = review(capsys, base, "--config", "more.toml")
     assert status == 0
     assert f"2 findings hidden, as more.toml at {base[:10]} ignores their rules" in remarks

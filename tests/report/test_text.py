@@ -15,7 +15,9 @@ from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli.schemas import schema_of
 from ferrum_verify.report.formats import FORMATS, Screen, render
 from ferrum_verify.report.model import DocumentReport, Obligations, Report, SlotReport
-from ferrum_verify.report.text import MAXIMUM_ROWS, SHOWN_OF_A_RULE, render_findings
+from ferrum_verify.report.text import render_findings
+from ferrum_verify.report.text_findings import SHOWN_OF_A_RULE
+from ferrum_verify.report.text_tables import MAXIMUM_ROWS
 from tests.examples import WITH_EXAMPLE, report_of_rule
 from tests.report.findings import finding
 from tests.report.test_model import COUNTEREXAMPLES
@@ -48,7 +50,7 @@ def test_a_sound_plan() -> None:
     assert "Slots that several resources share" in text
 
 
-def test_families_group_the_findings_and_each_rule_says_its_fix_once() -> None:
+def test_rules_group_the_findings_and_each_says_its_fix_once() -> None:
     text = render(
         report_of(
             finding("first"),
@@ -58,8 +60,7 @@ def test_families_group_the_findings_and_each_rule_says_its_fix_once() -> None:
         "text",
     )
     lines = [line.strip() for line in text.splitlines()]
-    assert lines.index("capacity") < lines.index("Third.") < lines.index("slot")
-    assert lines.index("First.") < lines.index("Second.")
+    assert lines.index("First.") < lines.index("Second.") < lines.index("Third.")
     fix = catalogue()["slot.shared-while-live"].fix
     assert "".join(text.split()).count("".join(fix.split())) == 1
 
@@ -138,8 +139,8 @@ def test_what_is_not_shown_is_counted() -> None:
     )
     findings = [finding(f"number {i}") for i in range(SHOWN_OF_A_RULE + 7)]
     subject = audit(sample("fragment"), prove=False).documents[0].subject
-    text = render(report_of(*findings, slots=slots, subject=subject), "text")
-    assert "and 7 more of slot.shared-while-live" in text
+    text = render(report_of(*findings, slots=slots, subject=subject), "text", Screen(tables=True))
+    assert "… and 7 more of slot.shared-while-live, in 1 slot. --all shows them." in text
     assert "and 3 more slots" in text
 
 
@@ -196,9 +197,11 @@ def test_a_faulty_memory_plan_still_has_its_tables() -> None:
             "/memory/dynamic_descriptors/0/alignment_bytes": 3,
         },
     )
-    text = render(audit(document, prove=False), "text")
+    report = audit(document, prove=False)
+    text = render(report, "text", Screen(tables=True))
     assert text.startswith("VIOLATED")
     assert " ?\n" in text
+    assert "Pools" not in render(report, "text")
 
 
 def test_no_line_is_read_as_a_command() -> None:

@@ -10,6 +10,9 @@ from ferrum_verify.counterexamples import (
     Shape,
     ShapeCounterexample,
 )
+from ferrum_verify.documents.fragment_node import FragmentNode
+from ferrum_verify.plan.order import HappensBefore
+from ferrum_verify.reading.document import Places, Subject
 from ferrum_verify.report.timeline import MAXIMUM_ROWS, counterexample_lines
 
 
@@ -22,11 +25,19 @@ def schedule(nodes: list[tuple[str, int, int]], at: int) -> ScheduleCounterexamp
     )
 
 
+def using(resources: dict[str, tuple[str, ...]]) -> Subject:
+    """A document whose nodes use these resources."""
+    nodes = tuple(
+        FragmentNode(id=name, dependencies=(), resources=each) for name, each in resources.items()
+    )
+    return Subject(kind="fragment", places=Places(), raw={}, order=HappensBefore(nodes))
+
+
 def test_a_schedule_is_a_timeline() -> None:
     lines = counterexample_lines(
         schedule([("write", 0, 2), ("other", 1, 3), ("read", 2, 4)], at=2),
         40,
-        {"other": frozenset({"r", "s"}), "read": frozenset({"s"})},
+        using({"other": ("r", "s"), "read": ("s",)}),
     )
     assert lines == [
         "at time 2 both are live:",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ferrum_verify.counterexamples import SpanConstraint, SpanCounterexample
+from ferrum_verify.documents.pointer import steps_of
 from ferrum_verify.findings.wording import plural, printable
 from ferrum_verify.report.html.ticks import Row, tick_rows
 
@@ -185,11 +186,7 @@ def _words(finding: Finding) -> str:
 
 def _owner(finding: Finding, location: str, comparison: Comparison) -> Owner:
     """Whose change a finding is, from where it points in HEAD; what is gone says so."""
-    steps = [
-        step.replace("~1", "/").replace("~0", "~")
-        for step in finding.location.removeprefix(location).split("/")[1:]
-    ]
-    match steps:
+    match steps_of(finding.location.removeprefix(location)):
         case ["device", *_]:
             return Owner(comparison.head_catalog.device.id, "device")
         case ["operations", operation, *_]:

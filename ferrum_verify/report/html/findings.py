@@ -13,11 +13,12 @@ from ferrum_verify.counterexamples import (
 )
 from ferrum_verify.findings import Family, rules_of
 from ferrum_verify.findings.wording import printable, sentence, value_text
+from ferrum_verify.report.consequences import consequences_of, follow_words
 from ferrum_verify.report.html.links import named_place, place_of
 from ferrum_verify.report.html.schedules import counterexample_data, counterexample_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
@@ -57,7 +58,8 @@ class Piece:
 class FindingView:
     """One finding as the page shows it; ``number`` is its place among those of its document.
 
-    ``fix`` is its own or, where there is none, that of its rule.
+    ``fix`` is its own or, where there is none, that of its rule. ``root`` is the number of the
+    finding that it follows from, or its own.
     """
 
     number: int
@@ -70,6 +72,9 @@ class FindingView:
     actual: str | None
     fix: tuple[Piece, ...]
     place: Place | None
+    follows: str | None
+    causes: str | None
+    root: int
     counterexample: dict[str, Any] | None
     counterexample_text: str
 
@@ -92,9 +97,19 @@ class FamilyGroup:
 
 
 def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGroup]:
-    """The findings by family and rule."""
+    """The findings by family and rule: first the families of those that others follow from."""
+    consequences = consequences_of(findings)
+
+    def causes_of(number: int) -> str | None:
+        following = [findings[each] for each in consequences.get(number, ())]
+        return sentence(follow_words(following)) if following else None
+
+    def follows(finding: Finding) -> str | None:
+        return None if finding.cause is None else findings[finding.cause].rule
+
     by_rule: dict[str, dict[str, list[tuple[int, Finding]]]] = {}
     fixes = {rule.id: rule.fix for rule in rules_of(findings)}
+    families = get_args(Family)
     ordered = sorted(enumerate(findings), key=lambda each: _SEVERITIES.index(each[1].severity))
     for number, finding in ordered:
         alike = by_rule.setdefault(finding.family, {}).setdefault(finding.rule, [])
@@ -105,23 +120,45 @@ def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGrou
             tuple(
                 RuleGroup(
                     rule,
-                    tuple(_view(*each, drawn, fixes) for each in alike[:SHOWN_OF_A_RULE]),
+                    tuple(
+                        _view(
+                            number,
+                            finding,
+                            drawn,
+                            fix=finding.fix or fixes.get(rule),
+                            follows=follows(finding),
+                            causes=causes_of(number),
+                        )
+                        for number, finding in alike[:SHOWN_OF_A_RULE]
+                    ),
                     max(len(alike) - SHOWN_OF_A_RULE, 0),
                 )
                 for rule, alike in by_rule[family].items()
             ),
         )
-        for family in get_args(Family)
-        if family in by_rule
+        for family in sorted(
+            by_rule,
+            key=lambda name: (
+                not any(
+                    number in consequences for rule in by_rule[name].values() for number, _ in rule
+                ),
+                families.index(name),
+            ),
+        )
     ]
 
 
 def _view(
-    number: int, finding: Finding, drawn: Drawn | None, fixes: Mapping[str, str]
+    number: int,
+    finding: Finding,
+    drawn: Drawn | None,
+    *,
+    fix: str | None,
+    follows: str | None,
+    causes: str | None,
 ) -> FindingView:
     counterexample = finding.counterexample
     expected, actual = _beside_table(finding)
-    fix = finding.fix or fixes.get(finding.rule)
     return FindingView(
         number=number,
         rule=finding.rule,
@@ -133,6 +170,9 @@ def _view(
         actual=_value(actual),
         fix=message_pieces(fix, drawn) if fix else (),
         place=_place(finding, drawn),
+        follows=follows,
+        causes=causes,
+        root=number if finding.cause is None else finding.cause,
         counterexample=None
         if counterexample is None
         else {

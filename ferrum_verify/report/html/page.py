@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ferrum_verify.findings import rules_of
 from ferrum_verify.findings.wording import byte_count, plural, printable
 from ferrum_verify.report import against_words, slots_table
+from ferrum_verify.report.alike import told_once
 from ferrum_verify.report.counts import claim_counts
+from ferrum_verify.report.hidden import HIDDEN_AS, hidden_words
 from ferrum_verify.report.html.arenas import binding_arenas
 from ferrum_verify.report.html.capacity import (
     Part,
@@ -36,7 +38,7 @@ from ferrum_verify.report.html.comparison import (
     comparison_facts,
 )
 from ferrum_verify.report.html.evidence import document_facts, run_facts
-from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped
+from ferrum_verify.report.html.findings import Drawn, FamilyGroup, grouped, message_pieces
 from ferrum_verify.report.html.footprint import footprint
 from ferrum_verify.report.html.picture import names_of, picture
 from ferrum_verify.report.html.sharing import PoolRow, pool_rows, saved_in_all
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.frontier import Headroom
     from ferrum_verify.report.against import Against
     from ferrum_verify.report.formats import Run
+    from ferrum_verify.report.hidden import Hidden
     from ferrum_verify.report.model import Comparison, DocumentReport, Report
     from ferrum_verify.report.slots_cost import SlotsCost
 
@@ -104,7 +107,13 @@ class DocumentView:
 
     cost: SlotsCost | None = None
     against: Against | None = None
+    hidden: tuple[Hidden, ...] = ()
     is_compared: bool = False
+
+    @property
+    def known(self) -> str:
+        """How many findings are hidden, beside the verdict."""
+        return hidden_words(self.hidden)
 
     @property
     def is_drawn(self) -> bool:
@@ -116,7 +125,7 @@ def page(report: Report, run: Run | None) -> str:
     """The whole HTML file; ``run`` is the one that makes it, where a command does."""
     drawn = _drawn_documents(report)
     documents = [
-        _view(number, document, report, is_drawn=number in drawn)
+        replace(_view(number, document, report, is_drawn=number in drawn), hidden=document.hidden)
         for number, document in enumerate(report.documents)
     ]
     script = _script()
@@ -124,6 +133,7 @@ def page(report: Report, run: Run | None) -> str:
         evidence=run_facts(run),
         execution=report.terms,
         verdict=report.verdict,
+        known=hidden_words(report.hidden),
         summary={verdict: count for verdict, count in report.summary.items() if count},
         documents=documents,
         heading=_heading(documents),
@@ -131,6 +141,14 @@ def page(report: Report, run: Run | None) -> str:
             number not in drawn and document.comparison is None
             for number, document in enumerate(report.documents)
         ),
+        alike=[
+            (
+                each.finding,
+                message_pieces(each.finding.message, None),
+                [documents[number] for number in each.documents],
+            )
+            for each in told_once(report.documents).alike
+        ],
         rules={rule.id: rule for rule in rules_of(report.findings)},
         style=_asset("report.css"),
         script=script,
@@ -301,6 +319,8 @@ def _environment() -> Environment:
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.filters["point_words"] = point_words
+    environment.globals["hidden_as"] = HIDDEN_AS
+    environment.filters["printable"] = printable
     environment.globals["costs"] = slots_table
     environment.globals["against_words"] = against_words
     return environment

@@ -1,0 +1,109 @@
+"""Causes: which findings follow from another one, and would be gone if that were mended.
+
+Whether they do is tried, not guessed. The fault of a finding is undone in a copy of the document,
+which the concrete checks then judge again: what they do not find any more follows from it. Faults
+are undone one after the other, each on top of those before it, so that what needs two of them
+mended follows from the later one. The number of trials is bounded, and no verdict depends on
+them: a finding of which nothing was found out stands for itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ferrum_verify.auditing.undoing import undoings
+from ferrum_verify.findings.ordering import causes_first
+from ferrum_verify.rules.graph import ORDER_RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ferrum_verify.auditing.judged import Judged
+    from ferrum_verify.findings import Finding
+
+MOST_TRIALS = 8
+_MOST_JUDGED = 20_000
+"""Nodes, rows and findings that all trials of a document go through together, at most."""
+
+
+class Key(NamedTuple):
+    """What a finding is known by in another judgment of nearly the same document."""
+
+    rule: str
+    names: tuple[str, ...]
+    location: str
+
+
+def key_of(finding: Finding, moved: Callable[[str], str] = lambda place: place) -> Key:
+    """By what it is about, else by its place, whatever its message says of numbers."""
+    place = "" if finding.about else moved(finding.location)
+    return Key(finding.rule, finding.about, place)
+
+
+def with_causes(
+    findings: Sequence[Finding],
+    judged: Judged,
+    judge_again: Callable[[Any], Judged | None],
+) -> tuple[Finding, ...]:
+    """The findings, each that follows from another with its ``cause``; causes first.
+
+    ``judged`` is what the concrete checks made of the document, and ``judge_again`` has them judge
+    an edited one; None where that cannot be read.
+    """
+    if sum(finding.severity == "error" for finding in findings) < 2:
+        return causes_first(findings)
+    concrete = {key_of(finding) for finding in judged.findings}
+    left: dict[Key, list[int]] = {}
+    for index, finding in enumerate(findings):
+        if (key := key_of(finding)) in concrete:
+            left.setdefault(key, []).append(index)
+    cause_of: dict[int, int] = {}
+    trials = 0
+    most = min(MOST_TRIALS, max(1, _MOST_JUDGED // _size(judged)))
+    for undoing in undoings(findings):
+        own = key_of(findings[undoing.cause])
+        if own not in left:
+            continue  # it follows from one before it
+        if trials == most:
+            break
+        edited = undoing.undo(judged)
+        if edited is None:
+            continue
+        trials += 1
+        then = judge_again(edited.document)
+        if then is None or _order_is_lost(judged, then):
+            continue
+        still = {key_of(finding, edited.moved_back) for finding in then.findings}
+        gone = [key for key in left if key not in still]
+        if own not in gone:
+            continue  # its fault was another one
+        for key in gone:
+            for index in left.pop(key):
+                if index != undoing.cause:
+                    cause_of[index] = undoing.cause
+        judged = then
+    told = [
+        replace(finding, cause=cause_of[index]) if index in cause_of else finding
+        for index, finding in enumerate(findings)
+    ]
+    return causes_first(told)
+
+
+def _size(judged: Judged) -> int:
+    subject = judged.subject
+    memory = subject.memory
+    rows = 0 if memory is None else len(memory.dynamic_descriptors) + len(memory.static_allocations)
+    return max(1, len(subject.nodes or ()) + rows + len(judged.findings))
+
+
+def _order_is_lost(before: Judged, then: Judged) -> bool:
+    """Whether a trial spoiled the order of the nodes, so that nothing is found for want of it."""
+
+    def faults(judged: Judged) -> int:
+        return sum(finding.rule in ORDER_RULES for finding in judged.findings)
+
+    def ordered(judged: Judged) -> bool:
+        return judged.facts is not None and judged.facts.order is not None
+
+    return (ordered(before) and not ordered(then)) or faults(then) > faults(before)

@@ -1,0 +1,147 @@
+"""Undoing a fault in a copy of its document, as far as it is known how it was before.
+
+A dependency that is wanting is added, slots are those that the engine derives, a row that nobody
+names gets the name that everybody uses, a node that is named and is not there stands there again,
+and a value is the one that was expected. Only what lies on the way to an edit is copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ferrum_verify.auditing.judged import Edited
+from ferrum_verify.auditing.lost_nodes import with_lost_nodes
+from ferrum_verify.documents.pointer import edited, steps_of
+from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
+from ferrum_verify.rules.data_flow import READ_BEFORE_WRITE
+from ferrum_verify.rules.graph import UNKNOWN_DEPENDENCY
+from ferrum_verify.rules.pool import MEMBERS, misnamed_row
+from ferrum_verify.rules.program_provenance import NODES
+from ferrum_verify.rules.slot import NOT_DERIVED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ferrum_verify.auditing.judged import Judged
+    from ferrum_verify.findings import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Undoing:
+    """How the fault of a finding, by its place among all, can be undone; None where it cannot."""
+
+    cause: int
+    undo: Callable[[Judged], Edited | None]
+
+
+def undoings(findings: Sequence[Finding]) -> Iterator[Undoing]:
+    """The findings whose fault can be undone, those first that others can follow from.
+
+    Names come before order, as neither order nor sharing can be told without them; order comes
+    before slots, which the engine derives from it. Of two nodes without order, those that stand
+    next to each other come first.
+    """
+    by_rule: dict[str, list[int]] = {}
+    for index, finding in enumerate(findings):
+        by_rule.setdefault(finding.rule, []).append(index)
+
+    def of(*rules: str) -> list[int]:
+        return [index for rule in rules for index in by_rule.get(rule, ())]
+
+    yield from (
+        Undoing(index, with_lost_nodes) for index in of(NODES.id, UNKNOWN_DEPENDENCY.id)[:1]
+    )
+    for index in of(MEMBERS.id):
+        yield Undoing(index, _renamed_back(findings[index]))
+    for index in of(READ_BEFORE_WRITE.id):
+        reader, writer = findings[index].about[:2]
+        yield Undoing(index, _depending(writer, reader))
+    for index in of(RESOURCE_RACE.id, RACE.id, OVERWRITTEN.id):
+        first, then = findings[index].about[:2]
+        yield Undoing(index, _depending(first, then))
+    pools: dict[str, int] = {}
+    for index, finding in enumerate(findings):
+        if finding.family == "slot" and (pool := _pool_of(finding)) is not None:
+            best = pools.setdefault(pool, index)
+            if finding.rule == NOT_DERIVED.id and findings[best].rule != NOT_DERIVED.id:
+                pools[pool] = index
+    for pool, index in pools.items():
+        yield Undoing(index, _with_derived_slots(pool))
+    # A value that was edited spoils the hash; what else follows from it is told with it.
+    if any(finding.family == "integrity" for finding in findings):
+        for index, finding in enumerate(findings):
+            if finding.severity == "error" and finding.family != "integrity":
+                yield Undoing(index, _with_expected(finding))
+
+
+def _pool_of(finding: Finding) -> str | None:
+    """The pointer of the pool whose slots, as they are written, a finding is about."""
+    pool, slots, _ = finding.location.partition("/step_resource_slots")
+    return pool if slots and finding.rule != "slot.shared-while-live" else None
+
+
+def _depending(waited_for: str, waits: str) -> Callable[[Judged], Edited | None]:
+    def undo(judged: Judged) -> Edited | None:
+        order = judged.subject.order
+        if order is None:
+            return None
+        first, then = order.position.get(waited_for), order.position.get(waits)
+        if first is None or then is None or first == then:
+            return None
+        name, later = (waited_for, then) if first < then else (waits, first)
+        place = f"{judged.subject.places.nodes}/{later}/dependencies"
+        return Edited(
+            edited(judged.document, place, lambda dependencies: sorted({*dependencies, name}))
+        )
+
+    return undo
+
+
+def _with_expected(finding: Finding) -> Callable[[Judged], Edited | None]:
+    def expected_in_place_of(value: Any) -> Any:
+        both = isinstance(value, dict) and isinstance(finding.expected, dict)
+        return {**value, **finding.expected} if both else finding.expected
+
+    def undo(judged: Judged) -> Edited | None:
+        if finding.expected is None or not finding.location:
+            return None
+        try:
+            return Edited(edited(judged.document, finding.location, expected_in_place_of))
+        except (LookupError, ValueError, TypeError):
+            return None  # what was expected is missing there, or of another form
+
+    return undo
+
+
+def _renamed_back(finding: Finding) -> Callable[[Judged], Edited | None]:
+    def undo(judged: Judged) -> Edited | None:
+        facts = judged.facts
+        if facts is None:
+            return None
+        for group, (index, _) in facts.pools.items():
+            at = f"{judged.subject.places.memory}/dynamic_pools/{index}/resource_ids"
+            if at == finding.location and (misnamed := misnamed_row(facts, group)) is not None:
+                return _with_name(judged, facts.place_of(misnamed[0]), misnamed[1])
+        return None
+
+    return undo
+
+
+def _with_name(judged: Judged, row: str, name: str) -> Edited:
+    return Edited(edited(judged.document, f"{row}/base_resource_id", lambda _: name))
+
+
+def _with_derived_slots(pool: str) -> Callable[[Judged], Edited | None]:
+    def undo(judged: Judged) -> Edited | None:
+        facts = judged.facts
+        if facts is None or facts.structure is None:
+            return None
+        index = int(steps_of(pool)[-1])
+        group = next((each for each, (at, _) in facts.pools.items() if at == index), None)
+        if group is None:
+            return None
+        slots = [slot.to_wire() for slot in facts.structure[group].slots]
+        return Edited(edited(judged.document, f"{pool}/step_resource_slots", lambda _: slots))
+
+    return undo
