@@ -126,7 +126,7 @@ def audit(
         raise click.UsageError("--memory goes with --execution, not with --schedule.")
     if output is not None and output == write_baseline:
         raise click.UsageError("The report and the baseline cannot be written to the same file.")
-    if watch and "-" in (*documents, *beside, schedule):
+    if watch and "-" in (*documents, *beside, schedule, against):
         raise click.UsageError("--watch goes with files: standard input is read once.")
     fleet = Fleet(**fleet_options)
     fleet.check(memory=memory, smt2=smt2 is not None)
@@ -154,13 +154,8 @@ def audit(
     )
     if not watch:
         return audit_once(asked)
-    files = (
-        *documents,
-        *beside,
-        *(() if schedule is None else (schedule,)),
-        *(() if against is None else (against,)),
-    )
-    return watched(files, lambda: audit_once(asked))
+    also = [each for each in (schedule, against) if each is not None]
+    return watched([*documents, *beside, *also], lambda: audit_once(asked))
 
 
 def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:

@@ -29,16 +29,16 @@ class Screen:
     """What the output is written to: a terminal shows colour and has a width in columns.
 
     ``show_all`` asks the text for every finding at length, and ``tables`` for its tables whatever
-    the verdict is.
-    ``run`` is who writes it, for a format that is evidence; None where no command does.
+    the verdict is. ``run`` is who writes it, for a format that is evidence; None where no command
+    does.
     """
 
     color: bool = False
     width: int = 80
     encoding: str = "utf-8"
+    run: Run | None = None
     show_all: bool = False
     tables: bool = False
-    run: Run | None = None
 
 
 @dataclass(frozen=True, slots=True)

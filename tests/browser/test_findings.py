@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import models
 from ferrum_verify import audit
 
 if TYPE_CHECKING:
@@ -67,6 +68,28 @@ def test_groups_are_chosen_and_closed(open_page: Open, faulty: Report) -> None:
     inside = first.locator(".finding").count()
     first.locator("summary").first.click()
     assert visible(page) == everything - inside
+
+
+def test_what_follows_from_a_cause_stands_folded_under_it(open_page: Open) -> None:
+    document = models.bundle("llama-3.1-8b", layers=2, schema="5.0")
+    (node,) = [
+        node for node in document["plan"]["payload"]["nodes"] if node["id"] == "node/l0001/o"
+    ]
+    node["dependencies"].remove("node/l0001/attn")
+    report = audit(document, prove=False)
+    following = [finding for finding in report.findings if finding.cause is not None]
+    assert len(following) > 3
+    page = open_page(report)
+    group = page.locator("#d0-findings .group").first
+    first = report.findings[following[0].cause or 0]
+    heading = group.locator("h4").inner_text()
+    assert heading.startswith(f"{first.rule}, and {len(following)} findings that follow from it")
+    shown = group.locator(".finding")
+    assert first.rule in shown.first.inner_text()
+    assert shown.first.get_attribute("data-follows") is None
+    assert shown.first.get_by_text("To fix it:").is_visible()
+    assert not shown.nth(1).get_by_text("To fix it:").is_visible()
+    assert group.locator(".folded").count() == len(following)
 
 
 def test_a_folded_finding_keeps_its_message(open_page: Open, faulty: Report) -> None:

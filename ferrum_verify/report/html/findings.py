@@ -18,7 +18,7 @@ from ferrum_verify.report.html.links import named_place, place_of
 from ferrum_verify.report.html.schedules import counterexample_data, counterexample_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ferrum_verify.documents.memory_plan import MemoryPlan
     from ferrum_verify.findings import Finding
@@ -58,7 +58,8 @@ class Piece:
 class FindingView:
     """One finding as the page shows it; ``number`` is its place among those of its document.
 
-    ``fix`` is its own or, where there is none, that of its rule.
+    ``fix`` is its own or, where there is none, that of its rule. ``root`` is the number of the
+    finding that it follows from, or its own.
     """
 
     number: int
@@ -73,6 +74,7 @@ class FindingView:
     place: Place | None
     follows: str | None
     causes: str | None
+    root: int
     counterexample: dict[str, Any] | None
     counterexample_text: str
 
@@ -106,8 +108,8 @@ def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGrou
         return None if finding.cause is None else findings[finding.cause].rule
 
     by_rule: dict[str, dict[str, list[tuple[int, Finding]]]] = {}
-    families = get_args(Family)
     fixes = {rule.id: rule.fix for rule in rules_of(findings)}
+    families = get_args(Family)
     ordered = sorted(enumerate(findings), key=lambda each: _SEVERITIES.index(each[1].severity))
     for number, finding in ordered:
         alike = by_rule.setdefault(finding.family, {}).setdefault(finding.rule, [])
@@ -123,7 +125,7 @@ def grouped(findings: Sequence[Finding], drawn: Drawn | None) -> list[FamilyGrou
                             number,
                             finding,
                             drawn,
-                            fixes,
+                            fix=finding.fix or fixes.get(rule),
                             follows=follows(finding),
                             causes=causes_of(number),
                         )
@@ -150,14 +152,13 @@ def _view(
     number: int,
     finding: Finding,
     drawn: Drawn | None,
-    fixes: Mapping[str, str],
     *,
+    fix: str | None,
     follows: str | None,
     causes: str | None,
 ) -> FindingView:
     counterexample = finding.counterexample
     expected, actual = _beside_table(finding)
-    fix = finding.fix or fixes.get(finding.rule)
     return FindingView(
         number=number,
         rule=finding.rule,
@@ -171,6 +172,7 @@ def _view(
         place=_place(finding, drawn),
         follows=follows,
         causes=causes,
+        root=number if finding.cause is None else finding.cause,
         counterexample=None
         if counterexample is None
         else {

@@ -106,8 +106,8 @@ class DocumentView:
     checkpoints: CheckpointView | None = None
 
     cost: SlotsCost | None = None
-    hidden: tuple[Hidden, ...] = ()
     against: Against | None = None
+    hidden: tuple[Hidden, ...] = ()
     is_compared: bool = False
 
     @property

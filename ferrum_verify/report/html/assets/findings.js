@@ -1,6 +1,6 @@
 // The findings of a document: filtered by words and severity, grouped, and folded.
 
-const GROUPINGS = { family: "family", rule: "rule", severity: "severity", judgment: "judgment" };
+const GROUPINGS = { cause: "cause", family: "family", rule: "rule", severity: "severity", judgment: "judgment" };
 const SEVERITIES = ["error", "warning", "undecided", "note"];
 
 class Findings {
@@ -16,6 +16,10 @@ class Findings {
       list.remove();
     }
     for (const item of this.single) this.foldable(item);
+    // What follows from another stands under it, in a line, until somebody asks for more.
+    const following = this.single.filter((item) => "follows" in item.dataset);
+    for (const item of following) this.fold(item, true);
+    this.by.value = following.length ? "cause" : "family";
     this.group();
   }
 
@@ -46,11 +50,13 @@ class Findings {
     const trait = this.by.value;
     const groups = new Map();
     for (const item of this.items) {
-      const name = item.dataset[trait];
-      if (!groups.has(name)) groups.set(name, []);
-      groups.get(name).push(item);
+      const key = trait === "cause" ? this.causeOf(item) : item.dataset[trait];
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push(item);
     }
-    const made = [...groups].map(([name, items]) => {
+    if (trait === "cause") for (const items of groups.values()) items.sort((a, b) => ("follows" in a.dataset) - ("follows" in b.dataset));
+    const made = [...groups].map(([key, items]) => {
+      const name = trait === "cause" ? this.causeWords(key, items) : key;
       const number = element("span", { class: "quiet" });
       const details = element("details", { class: "group", open: true }, element("summary", {}, element("h4", {}, name), " ", number), element("ul", { class: "findings" }, ...items));
       return { name, items, number, details };
@@ -59,6 +65,16 @@ class Findings {
     this.made = made;
     this.groups.replaceChildren(...made.map(({ details }) => details));
     this.filter();
+  }
+
+  // The number of the cause; what neither causes nor follows stands together.
+  causeOf({ dataset: { cause } }) {
+    return this.single.some((item) => item.dataset.cause === cause && "follows" in item.dataset) ? cause : "alone";
+  }
+
+  causeWords(cause, [first, ...following]) {
+    if (cause === "alone") return "on their own";
+    return `${first.dataset.rule}, and ${plural(following.length, "finding")} that follow${following.length === 1 ? "s" : ""} from it`;
   }
 
   filter() {
