@@ -10,12 +10,14 @@ from ferrum_verify.counterexamples.kinds import (
     Counterexample,
     DependencyCounterexample,
     LiveResource,
+    NamedShape,
     OverlapCounterexample,
     ScheduleCounterexample,
     ScheduledNode,
     Shape,
     ShapeCounterexample,
     SpanCounterexample,
+    Taken,
 )
 from ferrum_verify.counterexamples.parties import SIDES, Party, SpanConstraint
 from ferrum_verify.counterexamples.wire_form import is_well_formed
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 def counterexample_of(wire: Any) -> Counterexample:
     """The counterexample of this JSON; raises ValueError where it has no such form."""
-    if not is_well_formed(wire):
+    if not (is_well_formed(wire) or is_well_formed(wire, of_buffers=True)):
         raise ValueError("a counterexample has a form that none has")
     members = {name: value for name, value in wire.items() if name != "kind"}
     return _KINDS[wire["kind"]](members)
@@ -42,7 +44,21 @@ def _schedule(wire: dict[str, Any]) -> Counterexample:
         LiveResource(**wire["left"]),
         LiveResource(**wire["right"]),
         wire["at"],
+        _taken(wire),
     )
+
+
+def _taken(wire: dict[str, Any]) -> Taken | None:
+    """What the run of another planner's plan has more: its shape, arms and bytes."""
+    if "arms" not in wire:
+        return None
+    shape, held = NamedShape(tuple(wire["shape"].items())), wire["bytes"]
+    return Taken(shape, tuple(wire["arms"].items()), held["start"], held["end"])
+
+
+def _of_shape(wire: dict[str, int]) -> Shape | NamedShape:
+    counts = wire.keys() == {"sequences", "tokens", "pages"}
+    return Shape(**wire) if counts else NamedShape(tuple(wire.items()))
 
 
 def _access(wire: dict[str, Any]) -> Counterexample:
@@ -59,6 +75,7 @@ def _access(wire: dict[str, Any]) -> Counterexample:
         value=wire.get("value"),
         writer_step=writer.get("step"),
         other_step=other.get("step"),
+        taken=_taken(wire),
     )
 
 
@@ -74,11 +91,11 @@ def _dependency(wire: dict[str, Any]) -> Counterexample:
 
 def _overlap(wire: dict[str, Any]) -> Counterexample:
     left, right = ByteRange(**wire["left"]), ByteRange(**wire["right"])
-    return OverlapCounterexample(Shape(**wire["shape"]), left, right, wire["byte"])
+    return OverlapCounterexample(_of_shape(wire["shape"]), left, right, wire["byte"])
 
 
 def _shape(wire: dict[str, Any]) -> Counterexample:
-    return ShapeCounterexample(**{**wire, "shape": Shape(**wire["shape"])})
+    return ShapeCounterexample(**{**wire, "shape": _of_shape(wire["shape"])})
 
 
 def _span(wire: dict[str, Any]) -> Counterexample:

@@ -84,7 +84,7 @@ class Auditor:
         is_known = None
         if terms.remembering:
             is_known = (lambda _: False) if whole else self.reports.is_known
-        for alone in read_documents(path, is_known, content):
+        for alone in read_documents(path, is_known, content, folders=True):
             loaded = completed(alone, terms.sources)
             known = self.reports.of(loaded)
             if known is None and is_passed_over(loaded, path, terms):

@@ -51,7 +51,7 @@ def render(report: Report, _screen: Screen) -> str:
             "displayTimeUnit": "ns",
             "otherData": {
                 "tool": f"ferrum-verify {__version__}",
-                "execution": report.execution,
+                "execution": report.terms,
                 "unit": "one microsecond for each node, in plan order",
                 "documents": told,
             },
@@ -71,6 +71,7 @@ def _told_of(document: DocumentReport) -> dict[str, Any]:
                 "severity": "undecided" if finding.undecided else finding.severity,
                 "message": printable(finding.message),
                 "location": printable(finding.location),
+                **({} if finding.fix is None else {"fix": printable(finding.fix)}),
             }
             for finding in document.findings
         ],

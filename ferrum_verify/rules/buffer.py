@@ -37,7 +37,7 @@ SAFETY_ONLY = Rule(
     summary="Of another planner's plan only safety is judged.",
     why="How it was derived is not known, so there is nothing that it could conform to.",
     fix="Nothing need be done.",
-    source=PAGE,
+    source=f"{PAGE}, «What is judged»",
     severity="note",
     example=Example("buffer-plan", {}),
 )

@@ -123,9 +123,10 @@ def test_a_document_is_taken_apart_once_for_all_of_the_solvers_counterexamples(
     monkeypatch.setattr(checking, "parts_of", parts_of)
     pools = "/memory/dynamic_pools"
     peaks = {f"{pools}/{index}/minimum_invocation_peak_bytes": 1 for index in (3, 6)}
-    report = audit_with(edited({**SHARED, **peaks}), ProvingRecord())
+    document = edited({**SHARED, **peaks})
+    report = audit_with(document, ProvingRecord())
     assert report.obligations.refuted >= 3
-    assert len(taken) == 1
+    assert len([each for each in taken if each == document]) == 1
 
 
 def _proved_anew(fragment: Any, change: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 WITH_EXAMPLE = [rule for rule in catalogue().values() if rule.example is not None]
 CONCRETE = {
+    "buffer.alias-outside",
+    "buffer.out-of-arena",
+    "buffer.overflow",
+    "buffer.partial-overlap",
     "contract.plan-boundary-lost",
     "contract.plan-boundary-unreachable",
     "contract.plan-memory-growth",
