@@ -55,7 +55,8 @@ class Shared:
         ``document`` is the JSON that was read, ``findings`` are those of its audit.
         """
         if facts is None:
-            errors = [each for each in findings if each.severity == "error"]
+            of_another = subject.kind == "buffer-plan"
+            errors = [each for each in findings if each.severity == "error" and not of_another]
             raise DerivationError(
                 summarise(errors) if errors else f"a {subject.kind} has no memory plan", errors
             )

@@ -33,7 +33,9 @@ def earlier_plan(path: str) -> Earlier:
         )
     report = audit_document(documents[0], prove=False)
     if report.subject is None or report.subject.memory is None:
-        why = f": {report.findings[0].message}" if report.findings else ""
+        subject = report.subject
+        told = subject is None or subject.kind != "buffer-plan"
+        why = f": {report.findings[0].message}" if told and report.findings else ""
         raise click.ClickException(
             f"{printable(path)} has no memory plan to compare with{printable(why)}"
         )

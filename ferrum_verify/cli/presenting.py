@@ -38,7 +38,10 @@ class Presentation:
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-    context.meta[_PRESENTATION] = replace(_presentation(context), **{str(parameter.name): value})
+    how = replace(_presentation(context), **{str(parameter.name): value})
+    if how.statistics and how.format != "text":
+        raise click.UsageError("--statistics counts in text: it does not go with --format.")
+    context.meta[_PRESENTATION] = how
 
 
 def _presentation(context: click.Context) -> Presentation:

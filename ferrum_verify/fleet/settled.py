@@ -10,8 +10,11 @@ if TYPE_CHECKING:
 
 
 def is_settled(verdict: Verdict, undecided: int) -> bool:
-    """Whether no run finds more than so many ``undecided`` claims: they may need but time."""
-    return verdict != "undecided" and not undecided
+    """Whether no run finds more than so many ``undecided`` claims: they may need but time.
+
+    Nor is it settled what could not be read: whether that is a fault depends on who names it.
+    """
+    return verdict not in ("undecided", "unreadable") and not undecided
 
 
 def without_keys_of_hidden(report: Report, whole: Report) -> Report:

@@ -291,12 +291,12 @@ def _stem(name: str) -> str:
 
 
 _REASONS: dict[type[Exception], str] = {
-    IsADirectoryError: "{source} is a directory, not a file.",
+    IsADirectoryError: "The path {source} is a directory, not a file.",
     FileNotFoundError: "There is no file {source}.",
-    PermissionError: "{source} may not be read.",
+    PermissionError: "The file {source} may not be read.",
     UnicodeEncodeError: "No file can have the name {source}: it holds half of a surrogate pair.",
-    gzip.BadGzipFile: "{source} is not a gzip archive.",
-    OSError: "{source} cannot be read{why}.",
+    gzip.BadGzipFile: "The file {source} is not a gzip archive.",
+    OSError: "The file {source} cannot be read{why}.",
 }
 
 

@@ -50,7 +50,7 @@ def against_title(against: Against) -> str:
 def against_sentences(against: Against) -> Iterator[str]:
     """At which batch bytes are counted, or why none are; and whether nothing differs."""
     if against.is_same:
-        yield "Nothing differs: the same resources in the same slots, with the same bytes."
+        yield "No storage differs: the same resources in the same slots, with the same bytes."
     if against.batch is not None:
         yield f"Pools, resources and the peak at {against.batch.words}."
     else:

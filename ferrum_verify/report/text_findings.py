@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from ferrum_verify.counterexamples import Counterexample
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.report.formats import Screen
@@ -57,6 +58,8 @@ def finding_blocks(
                         yield Padding(block, (0, 0, 0, 4))
             elif following:
                 yield _indented(f"{follow_words(following)}. {_all_shows(len(following))}")
+                if findings[index].counterexample is None:
+                    yield from _first_shown(following, screen, subject)
         hidden = [findings[each] for each in indices if each not in shown]
         if hidden:
             yield _indented(f"… and {more_words(hidden)}. {_all_shows(len(hidden))}")
@@ -105,13 +108,27 @@ def _finding(
     if values and not all(text.endswith("…") for text in values):
         yield Padding(Text("; ".join(values), style="dim"), (0, 0, 0, _INDENT + 2))
     if finding.counterexample is not None:
-        indent = _INDENT + 4
-        lines = counterexample_lines(finding.counterexample, screen.width - indent, subject)
-        yield Padding(Text("counterexample:", style="bold"), (0, 0, 0, _INDENT + 2))
-        for line in lines:
-            # A line that is too long goes on where it began.
-            text = line.lstrip(" ")
-            margin = indent + len(line) - len(text)
-            yield Padding(Text(text, overflow="fold"), (0, 0, 0, min(margin, screen.width - 1)))
+        yield from _counterexample(finding.counterexample, screen, subject)
     if finding.fix is not None:
         yield _indented(sentence(finding.fix), ("fix: ", "green"))
+
+
+def _first_shown(
+    following: Sequence[Finding], screen: Screen, subject: Subject | None
+) -> Iterator[RenderableType]:
+    """What is lost because of a cause that loses nothing itself: one of its counterexamples."""
+    shown = next((each.counterexample for each in following if each.counterexample), None)
+    if shown is not None:
+        yield from _counterexample(shown, screen, subject)
+
+
+def _counterexample(
+    found: Counterexample, screen: Screen, subject: Subject | None
+) -> Iterator[RenderableType]:
+    indent = _INDENT + 4
+    yield Padding(Text("counterexample:", style="bold"), (0, 0, 0, _INDENT + 2))
+    for line in counterexample_lines(found, screen.width - indent, subject):
+        # A line that is too long goes on where it began.
+        text = line.lstrip(" ")
+        margin = indent + len(line) - len(text)
+        yield Padding(Text(text, overflow="fold"), (0, 0, 0, min(margin, screen.width - 1)))

@@ -138,7 +138,7 @@ def test_a_bundle_and_a_file_of_lines_give_their_parts(capsys: Any) -> None:
         (["catalog.json"], "None of the files holds a plan."),
         (["plan.json", "plan.json"], "these files hold 2: plan.json and plan.json"),
         (["plan.json", "missing.json"], "missing.json: There is no file missing.json."),
-        (["plan.json", "."], ".: . is a directory, not a file."),
+        (["plan.json", "."], ".: The path . is a directory, not a file."),
         (["plan.json", "/dev/null"], "/dev/null: The text is empty"),
         (["plan.json", "/dev/zero"], "/dev/zero: The document has more than 67,108,864 bytes"),
         (["plan.json", "fragment.json"], "fragment.json is a fragment, and holds no plan, program"),

@@ -106,8 +106,8 @@ def test_what_is_remembered_is_not_audited_again(
     assert asked == [*files[:8], "lines.jsonl:2", *files[9:]]
     asked.clear()
     audited(capsys, *files)
-    # What is undecided, or cannot be opened, is asked again.
-    assert asked == ["memory.json", "missing.json"]
+    # What is undecided, or cannot be read, is asked again.
+    assert asked == ["memory.json", "broken.json", "missing.json"]
     asked.clear()
     for options in (
         ["--no-prove"],
@@ -264,7 +264,7 @@ def test_only_changes_are_audited(
     status, report, _ = audited(capsys, *since, *files)
     assert status == 2
     # The report of the same bytes is carried over, under whichever name they have now.
-    assert asked == ["memory.json", "missing.json"]
+    assert asked == ["memory.json", "broken.json", "missing.json"]
     carried = {each["source"]: each.get("carried", False) for each in report["documents"]}
     assert [name for name, was in carried.items() if not was] == asked
     assert report["documents"][1]["verdict"] == "verified"
@@ -416,3 +416,16 @@ def test_an_interruption_ends_all_and_keeps_what_is_done(files: list[str]) -> No
             return
         time.sleep(0.1)
     pytest.fail("a process of the run is left")
+
+
+def test_what_a_folder_holds_besides_does_not_depend_on_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plans").mkdir()
+    Path("plans/sound.json").write_text(json.dumps(sample("fragment")), encoding="utf-8")
+    Path("plans/other.json").write_text('{"hello": 1}', encoding="utf-8")
+    expected = audited(capsys, "--no-cache", "plans")
+    assert expected[0] == 0
+    assert audited(capsys, "plans/other.json", "plans/sound.json")[0] == 2
+    assert audited(capsys, "plans") == expected
