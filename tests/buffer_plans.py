@@ -42,3 +42,18 @@ def per(dimension: str, each: int, fixed: int = 0) -> Json:
 def dimensions(**bounds: tuple[int, int]) -> Json:
     """Dimensions with their bounds."""
     return {name: {"minimum": least, "maximum": most} for name, (least, most) in bounds.items()}
+
+
+def ring(size: int) -> Json:
+    """A byte for each of a ring of conditions, written in each case of its own and the next one."""
+    buffers = [buffer("x", 0, size), buffer("y", 100, 1)]
+    buffers += [buffer(f"x{each}", each, 1, alias_of="x") for each in range(size)]
+    nodes = [
+        node(
+            f"i{each}{one}{then}", "", f"x{each}", arms=f"c{each}={one} c{(each + 1) % size}={then}"
+        )
+        for each in range(size)
+        for one in "tf"
+        for then in "tf"
+    ]
+    return plan(buffers, [*nodes, node("last", "x", "y")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.findings.capping import MAXIMUM_OF_A_RULE, capped
@@ -93,12 +94,18 @@ def _judge_order(facts: BufferFacts) -> Iterator[Finding]:
     storages = facts.storages
     clashes = Clashes(Runs(facts.order, facts.execution), storages.box)
     reads = Reads(storages, clashes)
-    for check, what in (
-        (lambda: buffer_lives.check_clashes(storages, clashes), "which buffers share bytes"),
-        (lambda: buffer_lives.check_conflicts(storages, reads), "who waits for whom"),
-        (lambda: buffer_lives.check_reads(storages, reads), "whether what is read was written"),
+    pair = partial(buffer_lives.reached_pair, storages, clashes)
+    use = partial(buffer_lives.reached_use, storages, reads)
+    for check, what, where in (
+        (lambda: buffer_lives.check_clashes(storages, clashes), "which buffers share bytes", pair),
+        (lambda: buffer_lives.check_conflicts(storages, reads), "who waits for whom", use),
+        (
+            lambda: buffer_lives.check_reads(storages, reads),
+            "whether what is read was written",
+            use,
+        ),
     ):
-        yield from capped(buffer_lives.bounded(check, what))
+        yield from capped(buffer_lives.bounded(check, what, where))
 
 
 def prove_buffers(

@@ -76,6 +76,8 @@ class Clashes:
     def __init__(self, runs: Runs, box: Box) -> None:
         self.runs = runs
         self.box = box
+        self.asked: tuple[Region, Region] | None = None
+        """The two regions that were compared last."""
         self._tries = 0
         self._groups: dict[int, list[_Group]] = {}
 
@@ -84,6 +86,7 @@ class Clashes:
 
         Raises ``TooManyTriesError``, and ``UndecidedShapeError`` where no shape was found.
         """
+        self.asked = one, other
         if one.lowest >= other.highest or other.lowest >= one.highest:
             return None
         for held, met in ((one, other), (other, one)):

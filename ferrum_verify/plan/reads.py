@@ -54,6 +54,8 @@ class Reads:
     def __init__(self, storages: Storages, clashes: Clashes) -> None:
         self.storages = storages
         self.clashes = clashes
+        self.asked: Use | None = None
+        """The use that was looked at last."""
         self._steps = 0
 
     def conflicts(self, region: Region) -> Iterator[Conflict]:
@@ -69,6 +71,7 @@ class Reads:
         uses: list[_Known] = []
         told: set[tuple[int, int]] = set()
         for now in _in_order(region):
+            self.asked = now.use
             readers: list[_Known] = []
             for before in reversed(uses if now.use.write else written):
                 self._count()
@@ -106,7 +109,7 @@ class Reads:
         written: list[_Known] = []
         settled: dict[int, list[Arms]] = {}
         for now in _in_order(region):
-            use, extent = now
+            use, extent = self.asked, _ = now
             if use.write:
                 written.append(now)
                 continue
@@ -127,73 +130,98 @@ class Reads:
                 yield missing
 
     def _missing(self, read: Use, extent: Extent, before: Sequence[_Known]) -> Unwritten | None:
-        """A run and a shape in which some byte of the read is not written; None without one."""
-        meeting = [
-            each
-            for each in self._counted(before)
-            if are_together(each.use.arms, read.arms)
-            and self.clashes.shared(each.extent, extent) is not None
-        ]
-        whole = {
-            index
-            for index, each in enumerate(meeting)
-            if _covers(each.extent, extent, self.storages.box)
-        }
-        waiting: list[Arms] = [read.arms]
-        while waiting:
-            self._count()
-            arms = waiting.pop()
-            held = [
-                (index, each)
-                for index, each in enumerate(self._counted(meeting))
-                if are_together(each.use.arms, arms)
-            ]
-            if any(index in whole and implies(arms, each.use.arms) for index, each in held):
-                continue
-            open_ = self._open(arms, (each for _, each in reversed(held)))
-            if open_ is None:
-                gap = self._gap(extent, [each.extent for _, each in held])
-                if gap is not None:
-                    return Unwritten(read, extent, arms, *gap)
-                continue
-            waiting += [joined(arms, ((open_, arm),)) for arm in self.storages.choices[open_]]
-        return None
+        """A run and a shape in which some byte of the read is not written; None without one.
 
-    def _open(self, arms: Arms, held: Iterator[_Known]) -> str | None:
-        """A condition that decides whether one of the writes is there, and is not decided yet."""
-        decided = {condition for condition, _ in arms}
-        return next(
-            (
-                condition
-                for each in held
-                for condition, _ in each.use.arms
-                if condition not in decided
-            ),
-            None,
-        )
-
-    def _gap(self, extent: Extent, written: Sequence[Extent]) -> tuple[Point, int] | None:
-        """A shape, and a byte of the extent that is none of the written ones; None without one.
-
-        Of bytes that are not written one is the first of the extent, or comes behind a written one.
+        Of the bytes that a run does not write one is the first of the extent, or comes behind a
+        written one. Each of these is asked about on its own, as only the conditions of the writes
+        that may have it bear on it, and not those of all others.
         """
         box = self.storages.box
-        for byte in (extent.start, *(each.end for each in written)):
+        meeting = list(
+            {
+                (each.extent.place, each.use.arms): each
+                for each in self._counted(before)
+                if are_together(each.use.arms, read.arms)
+                and self.clashes.shared(each.extent, extent) is not None
+            }.values()
+        )
+        for byte in dict.fromkeys((extent.start, *(each.extent.end for each in meeting))):
             inside = [minus(byte, extent.start), minus(extent.end, byte, 1)]
-            waiting: list[tuple[list[Amount], int]] = [(inside, 0)]
-            while waiting:
-                self._count()
-                amounts, index = waiting.pop()
-                point = smallest_point(amounts, box)
-                if point is None:
-                    continue
-                if index == len(written):
-                    return point, at(byte, point)
-                other = written[index]
-                waiting += [
-                    ([*amounts, minus(byte, other.end)], index + 1),
-                    ([*amounts, minus(other.start, byte, 1)], index + 1),
+            if smallest_point(inside, box) is None:
+                continue
+            least, most = box.lower(byte), box.upper(byte)
+            found = self._lost(
+                read.arms,
+                (byte, inside),
+                [
+                    each
+                    for each in self._counted(meeting)
+                    if each.extent.lowest <= most and each.extent.highest > least
+                ],
+            )
+            if found is not None:
+                return Unwritten(read, extent, *found)
+        return None
+
+    def _lost(
+        self, arms: Arms, of: tuple[Amount, list[Amount]], written: Sequence[_Known]
+    ) -> tuple[Arms, Point, int] | None:
+        """A run with the arms, and a shape, in which no write has a byte; None without one.
+
+        The byte comes with what is at least 0 where it is asked about.
+        """
+        box = self.storages.box
+        byte, inside = of
+        sure = {
+            id(each)
+            for each in written
+            if box.lower(minus(byte, each.extent.start)) >= 0
+            and box.lower(minus(each.extent.end, byte, 1)) >= 0
+        }
+        # Each write with those of its arms that are not decided yet.
+        waiting = [(arms, [(_open(each.use.arms, arms), each) for each in written])]
+        while waiting:
+            arms, held = waiting.pop()
+            self._count(1 + len(held))
+            if any(not open_ and id(each) in sure for open_, each in held):
+                continue
+            # A write that takes few more arms is the one to settle first.
+            next_ = min((open_ for open_, _ in held if open_), key=len, default=None)
+            if next_ is None:
+                gap = self._gap(byte, inside, [each.extent for _, each in held])
+                if gap is not None:
+                    return arms, *gap
+                continue
+            condition = next_[0][0]
+            for arm in self.storages.choices[condition]:
+                taken = ((condition, arm),)
+                rest = [
+                    (_open(open_, taken), each)
+                    for open_, each in held
+                    if are_together(open_, taken)
                 ]
+                waiting.append((joined(arms, taken), rest))
+        return None
+
+    def _gap(
+        self, byte: Amount, inside: list[Amount], written: Sequence[Extent]
+    ) -> tuple[Point, int] | None:
+        """A shape at which the byte is inside, and in none of the written extents, and it there."""
+        box = self.storages.box
+        waiting: list[tuple[list[Amount], int]] = [(inside, 0)]
+        while waiting:
+            self._count()
+            amounts, index = waiting.pop()
+            point = smallest_point(amounts, box)
+            if point is None:
+                continue
+            if index == len(written):
+                return point, at(byte, point)
+            other = written[index]
+            waiting += [
+                ([*amounts, minus(byte, other.end)], index + 1),
+                ([*amounts, minus(other.start, byte, 1)], index + 1),
+            ]
         return None
 
     def _counted(self, known: Sequence[_Known] | Iterator[_Known]) -> Iterator[_Known]:
@@ -201,8 +229,8 @@ class Reads:
             self._count()
             yield each
 
-    def _count(self) -> None:
-        self._steps += 1
+    def _count(self, steps: int = 1) -> None:
+        self._steps += steps
         if self._steps > MOST_STEPS:
             raise TooManyReadsError
 
@@ -215,6 +243,11 @@ def _in_order(region: Region) -> list[_Known]:
         (_Known(use, extent) for extent in region.extents for use in extent.uses),
         key=lambda each: each.use.phase,
     )
+
+
+def _open(arms: Arms, decided: Arms) -> Arms:
+    """Those of the arms that are not decided."""
+    return tuple(each for each in arms if each not in decided)
 
 
 def _covers(whole: Extent, part: Extent, box: Box) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import z3
 
+from ferrum_verify.findings.capping import MAXIMUM_OF_A_RULE
 from ferrum_verify.plan.affine import UndecidedShapeError
 from ferrum_verify.plan.clashes import TooManyTriesError
 from ferrum_verify.plan.storages import START
@@ -20,18 +21,19 @@ from ferrum_verify.plan.sweep import TooManyQuestionsError, neighbours
 from ferrum_verify.plan.uses import TooManyStepsError
 from ferrum_verify.prove.buffer_bytes import nowhere
 from ferrum_verify.prove.buffer_lives import Life, never_used_while_alive, over_before
-from ferrum_verify.prove.buffer_runs import living_together, on_streams
+from ferrum_verify.prove.buffer_runs import living_together
 from ferrum_verify.prove.obligation import Obligation, Proved, Refuted, Statement, formula
 from ferrum_verify.prove.windows import stream
 from ferrum_verify.rules import buffer_lives as rules
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Sequence
 
-    from ferrum_verify.counterexamples import Counterexample
+    from ferrum_verify.counterexamples import ScheduleCounterexample
     from ferrum_verify.plan.clashes import Clashes
     from ferrum_verify.plan.storages import Extent, Region, Storages, Use
     from ferrum_verify.prove.buffer_bytes import Bounds, Choices
+    from ferrum_verify.prove.buffer_runs import Room
     from ferrum_verify.prove.obligation import Claims, Formula, Outcome
     from ferrum_verify.prove.windows import PlanGraph, Window
 
@@ -41,15 +43,22 @@ def clash_claims(
     graph: PlanGraph,
     clashes: Clashes,
     bounds: Bounds,
-    streams: Mapping[str, str],
+    room: Room,
 ) -> Claims:
-    """The claims that together say: no two storages hold one byte while both live."""
-    pairs = _Pairs(storages, graph, clashes, bounds, streams)
+    """The claims that together say: no two storages hold one byte while both live.
+
+    They end with the ``MAXIMUM_OF_A_RULE``-th that is refuted: of more there is no finding.
+    """
+    pairs = _Pairs(storages, graph, clashes, bounds, room)
     questions = neighbours(storages.regions)
+    refuted: set[tuple[int, int]] = set()
     try:
         pair = next(questions)
-        while True:
-            pair = questions.send((yield from pairs.claims(*pair)))
+        while len(refuted) < MAXIMUM_OF_A_RULE:
+            outcome, has_ended = yield from pairs.claims(*pair)
+            if isinstance(outcome, Refuted):
+                refuted.add((pair[0].storage, pair[1].storage))
+            pair = questions.send(has_ended)
     except (StopIteration, TooManyQuestionsError):
         return  # of the latter the rules speak
 
@@ -70,7 +79,7 @@ class _Pairs:
     graph: PlanGraph
     clashes: Clashes
     bounds: Bounds
-    streams: Mapping[str, str]
+    room: Room
 
     @property
     def end(self) -> int:
@@ -80,13 +89,18 @@ class _Pairs:
     def execution(self) -> str:
         return self.clashes.runs.execution
 
-    def claims(self, first: Region, then: Region) -> Generator[Obligation, Outcome, bool]:
-        """The claims about two regions; returns whether the first has ended before the other."""
+    def claims(
+        self, first: Region, then: Region
+    ) -> Generator[Obligation, Outcome, tuple[Outcome, bool]]:
+        """The claims about two regions; returns what came of them.
+
+        With it comes whether the first has ended before the other begins.
+        """
         over = self._over(first, then)
         outcome = yield self._obligation(first, then, "over", over, lemma=True)
         if isinstance(outcome, Proved):
             yield self._obligation(first, then, "over", over)
-            return True
+            return outcome, True
         # The claim has as many parts as there are names at different places, and is the first of
         # them that does not hold.
         told, worst = over, 0
@@ -100,8 +114,7 @@ class _Pairs:
                     told, worst = part, rank
                 if worst == 2:
                     break
-        yield self._obligation(first, then, "lives", told)
-        return False
+        return (yield self._obligation(first, then, "lives", told)), False
 
     def _of_extents(
         self, held: Region, met: Region, one: Extent, other: Extent
@@ -263,11 +276,11 @@ class _Pairs:
             location=f"/buffers/{max(first.storage, then.storage)}",
             formula=asked,
             message=f"`{names[0]}` and `{names[1]}` hold the same bytes while both live",
-            witness=lambda _: self._shown(first, then),
+            witness=lambda _: self.room.shown(lambda: self._shown(first, then)),
             lemma=lemma,
         )
 
-    def _shown(self, first: Region, then: Region) -> Counterexample | None:
+    def _shown(self, first: Region, then: Region) -> ScheduleCounterexample | None:
         try:
             clash = self.clashes.of(first, then)
         except (TooManyTriesError, UndecidedShapeError, TooManyStepsError):
@@ -275,8 +288,7 @@ class _Pairs:
         if clash is None:
             return None
         execution = self.clashes.runs.execution
-        found = living_together(self.storages, self.graph, execution, clash)
-        return on_streams(found, self.streams)
+        return living_together(self.storages, self.graph, execution, clash)
 
 
 def _once(uses: Iterable[Use]) -> list[Use]:

@@ -20,7 +20,7 @@ from ferrum_verify.plan.arms import implies, joined, run_with
 from ferrum_verify.prove.schedules import needed, nodes_of, one_by_one, side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ferrum_verify.counterexamples import Execution
     from ferrum_verify.plan.affine import Point
@@ -30,6 +30,27 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.storages import Extent, Storages, Use
     from ferrum_verify.prove.schedules import Times
     from ferrum_verify.prove.windows import PlanGraph
+
+
+MOST_NODES = 100_000
+"""Nodes that the runs of one plan list in all; a claim that is refuted beyond has no run to it."""
+
+_Run = TypeVar("_Run", ScheduleCounterexample, AccessCounterexample)
+
+
+class Room:
+    """What is left of ``MOST_NODES``, and the streams that runs are shown on."""
+
+    def __init__(self, streams: Mapping[str, str]) -> None:
+        self._streams = streams
+        self._left = MOST_NODES
+
+    def shown(self, made: Callable[[], _Run | None]) -> _Run | None:
+        """A run as it is made, where there is room for it."""
+        found = made() if self._left > 0 else None
+        if found is not None:
+            self._left -= len(found.nodes)
+        return on_streams(found, self._streams)
 
 
 def living_together(
@@ -86,9 +107,6 @@ def meeting(
         at=times[then.node][0],
         taken=taken,
     )
-
-
-_Run = TypeVar("_Run", ScheduleCounterexample, AccessCounterexample)
 
 
 def on_streams(found: _Run | None, streams: Mapping[str, str]) -> _Run | None:

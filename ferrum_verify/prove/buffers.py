@@ -26,7 +26,7 @@ from ferrum_verify.plan.uses import Runs
 from ferrum_verify.prove.accesses import ended_formula
 from ferrum_verify.prove.buffer_bytes import aligned, nowhere, written
 from ferrum_verify.prove.buffer_clashes import clash_claims
-from ferrum_verify.prove.buffer_runs import meeting, on_streams
+from ferrum_verify.prove.buffer_runs import Room, meeting
 from ferrum_verify.prove.obligation import Obligation, formula
 from ferrum_verify.prove.windows import PlanGraph
 from ferrum_verify.rules import buffer_lives, buffer_places
@@ -72,10 +72,11 @@ class BufferClaims:
             return
         graph = PlanGraph(self.order.nodes)
         clashes = Clashes(Runs(self.order, self.execution), self.storages.box)
-        yield clash_claims(self.storages, graph, clashes, self.bounds, self.streams)
+        room = Room(self.streams)
+        yield clash_claims(self.storages, graph, clashes, self.bounds, room)
         reads = Reads(self.storages, clashes)
         if self.execution != "in-order":
-            yield self._conflict_claims(graph, reads)
+            yield self._conflict_claims(graph, reads, room)
         yield self._read_claims()
         if self.streams:
             yield self._kept_claims(graph)
@@ -181,7 +182,7 @@ class BufferClaims:
             witness=witness,
         )
 
-    def _conflict_claims(self, graph: PlanGraph, reads: Reads) -> Claims:
+    def _conflict_claims(self, graph: PlanGraph, reads: Reads, room: Room) -> Claims:
         told: set[tuple[str, ...]] = set()
         try:
             for region in self.storages.regions:
@@ -191,11 +192,13 @@ class BufferClaims:
                     names = buffer_lives.conflict_names(self.storages, region, conflict)
                     if names not in told:
                         told.add(names)
-                        yield self._over(graph, conflict, names)
+                        yield self._over(graph, conflict, names, room)
         except (TooManyReadsError, UndecidedShapeError):
             return  # the rules say so
 
-    def _over(self, graph: PlanGraph, conflict: Conflict, names: tuple[str, ...]) -> Obligation:
+    def _over(
+        self, graph: PlanGraph, conflict: Conflict, names: tuple[str, ...], room: Room
+    ) -> Obligation:
         first, then = conflict.first, conflict.then
         verbs = ["writes" if use.write else "reads" for use in (first, then)]
         return Obligation(
@@ -208,8 +211,8 @@ class BufferClaims:
             formula=ended_formula(graph, first.node, then.node, self.execution),
             message=f"`{names[0]}` {verbs[0]} and `{names[1]}` {verbs[1]} the same bytes of "
             f"`{names[2]}`, and may meet there",
-            witness=lambda _: on_streams(
-                meeting(self.storages, graph, self.execution, conflict), self.streams
+            witness=lambda _: room.shown(
+                lambda: meeting(self.storages, graph, self.execution, conflict)
             ),
         )
 

@@ -290,7 +290,6 @@ UNKNOWN_OF_NOTE = Rule(
     example=Example(
         "buffer-plan",
         {"/notes": [{"text": "a custom call", "nodes": ["lost"]}]},
-        also=("buffer.not-understood",),
     ),
 )
 
@@ -302,20 +301,23 @@ def _check_notes(storages: Storages, order: HappensBefore) -> Iterator[Finding]:
         if not note.nodes and not note.buffers:
             yield NOTE.finding(f"the plan says: {text}", at)
             continue
-        told = [_some("node", note.nodes), _some("buffer", note.buffers)]
-        yield NOT_UNDERSTOOD.finding(
-            f"of {' and '.join(each for each in told if each)} the plan says: {text}", at
-        )
-        for member, names, known in (
+        known: list[tuple[str, ...]] = []
+        for member, names, of in (
             ("nodes", note.nodes, order.position),
             ("buffers", note.buffers, storages.position),
         ):
+            known.append(tuple(name for name in names if name in of))
             for place, name in enumerate(names):
-                if name not in known:
+                if name not in of:
                     yield UNKNOWN_OF_NOTE.finding(
-                        f"the note is about `{name}`, which is none of the plan's {member}",
+                        f"the note is about `{name}`, which is none of the plan's {member}: {text}",
                         pointer(at, member, place),
                     )
+        told = [_some("node", known[0]), _some("buffer", known[1])]
+        if any(told):
+            yield NOT_UNDERSTOOD.finding(
+                f"of {' and '.join(each for each in told if each)} the plan says: {text}", at
+            )
 
 
 def _some(noun: str, names: tuple[str, ...]) -> str:

@@ -54,15 +54,46 @@ _LIMITS: dict[type[Exception], str] = {
 }
 
 
-def bounded(check: Callable[[], Iterator[Finding]], what: str) -> Iterator[Finding]:
-    """The findings of a check, up to a limit that it reaches; that is one more finding then."""
+def bounded(
+    check: Callable[[], Iterator[Finding]],
+    what: str,
+    where: Callable[[], tuple[str, str]] = lambda: ("", ""),
+) -> Iterator[Finding]:
+    """The findings of a check, up to a limit that it reaches; that is one more finding then.
+
+    ``where`` says how far the check has got, in words and as a place.
+    """
     try:
         yield from check()
     except tuple(_LIMITS) as limit:
+        told, location = where()
         yield UNDECIDED.finding(
-            f"{what} was judged in part only, as {_LIMITS[type(limit)]}; what was found until then "
-            "is told"
+            f"{what} was judged in part only, as {_LIMITS[type(limit)]}{told}; what was found "
+            "until then is told",
+            location,
         )
+
+
+def reached_pair(storages: Storages, clashes: Clashes) -> tuple[str, str]:
+    """The two buffers that clashes were looked for in last, for the message of a limit."""
+    if clashes.asked is None:
+        return "", ""
+    first, then = (each.storage for each in clashes.asked)
+    told = " and ".join(named(storages.plan.buffers[each]) for each in (first, then))
+    return f", which was reached at {told}", pointer("/buffers", max(first, then))
+
+
+def reached_use(storages: Storages, reads: Reads) -> tuple[str, str]:
+    """The use that was looked at last, for the message of a limit."""
+    use = reads.asked
+    if use is None:
+        return "", ""
+    buffer = named(storages.of(use))
+    if not 0 <= use.node < len(storages.nodes):
+        return f", which was reached at {buffer}", pointer("/buffers", use.name)
+    verb = "writes" if use.write else "reads"
+    told = f", which was reached at {node_named(storages, use)}, which {verb} {buffer}"
+    return told, storages.node_place(use.node)
 
 
 def check_clashes(storages: Storages, clashes: Clashes) -> Iterator[Finding]:

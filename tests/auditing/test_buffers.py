@@ -118,3 +118,17 @@ def test_what_is_no_plan_of_the_engine_is_refused_by_commands_that_need_one() ->
     for ask in (best_slots, compile_program_bindings, derive_sequence_checkpoint):
         with pytest.raises(FerrumVerifyError, match="buffer-plan"):
             ask(PLAN)
+
+
+def test_who_reads_without_waiting_races_and_loses_nothing_else() -> None:
+    """Two that read bytes of two buffers at once take nothing from each other."""
+    buffers = [
+        buffer("x", 0, 8, live_in=True),
+        buffer("h", 8, 8),
+        buffer("y", 0, 8, live_out=True),
+    ]
+    document = plan(buffers, [node("a", "x", "h"), node("b", "h", "y", "a")])
+    reading = {"access": "y", "mode": "read", "name": "host"}
+    under = schedule(launch("a", "one"), launch("b", "one"), reading)
+    report = audit(document, schedule=under)
+    assert [each.rule for each in report.findings if each.severity == "error"] == ["buffer.race"]

@@ -17,7 +17,7 @@ from ferrum_verify.prove.obligation import Proved, Refuted
 from ferrum_verify.prove.prover import Proof, prove
 from ferrum_verify.reading.parts import nodes_of
 from ferrum_verify.report.shown import gate
-from tests.buffer_plans import Json, buffer, dimensions, node, per, plan
+from tests.buffer_plans import Json, buffer, dimensions, node, per, plan, ring
 
 
 def proof_of(document: Json, execution: Any = "in-order") -> Proof:
@@ -137,3 +137,37 @@ def test_checks_and_proofs_agree_on_plans_drawn_at_random(execution: Any) -> Non
         assert None not in shown
         verdicts.add(report.verdict)
     assert "violated" in verdicts
+
+
+def on_one_place(count: int) -> Json:
+    """Buffers that all hold the same bytes, and all live to the end."""
+    names = [f"b{each}" for each in range(count)]
+    nodes = [node(f"i{each}", "", name) for each, name in enumerate(names)]
+    return plan([buffer(name, 0) for name in names], [*nodes, node("last", " ".join(names))])
+
+
+def test_no_more_pairs_are_refuted_than_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(refuted(on_one_place(8))) == 28
+    monkeypatch.setattr("ferrum_verify.prove.buffer_clashes.MAXIMUM_OF_A_RULE", 5)
+    assert len(refuted(on_one_place(8))) == 5
+
+
+@pytest.mark.parametrize("execution", ["in-order", "concurrent"])
+def test_runs_are_shown_while_there_is_room_for_them(
+    execution: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ferrum_verify.prove.buffer_runs.MOST_NODES", 3)
+    found = refuted(on_one_place(8), execution)
+    assert len(found) >= 28
+    assert 1 <= sum(shown is not None for _, shown in found) <= 3
+    report = audit(on_one_place(8), execution, prove=True)
+    assert report.verdict == "violated"
+    assert not [each for each in report.findings if each.rule.startswith("integrity.")]
+
+
+def test_conditions_in_a_ring_are_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ferrum_verify.plan.reads.MOST_STEPS", 10_000)
+    report = audit(ring(12), "in-order", prove=True)
+    assert report.verdict == "verified"
+    assert report.obligations is not None
+    assert report.obligations.undecided == 0

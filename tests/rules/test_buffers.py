@@ -9,7 +9,7 @@ import pytest
 from ferrum_verify import audit
 from ferrum_verify.plan import reads as reads_module
 from ferrum_verify.plan import uses as uses_module
-from tests.buffer_plans import Json, buffer, dimensions, node, per, plan
+from tests.buffer_plans import Json, buffer, dimensions, node, per, plan, ring
 
 CLASH = "buffer.shared-while-live"
 
@@ -221,3 +221,55 @@ def test_limits_leave_what_lies_behind_them_open(
     report = audit(plan(buffers, nodes), "concurrent", prove=False)
     assert report.verdict == "undecided"
     assert {each.rule for each in report.findings if each.undecided} == {"buffer.undecided"}
+
+
+def test_cases_of_bytes_that_depend_on_different_conditions_are_not_multiplied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # 2 ** 30 runs; of each byte there are four cases.
+    monkeypatch.setattr(reads_module, "MOST_STEPS", 10_000)
+    document = ring(30)
+    assert rules(document) == []
+    del document["nodes"][17 * 4 + 1]
+    ((rule, message),) = told(document)
+    assert rule == "buffer.read-before-write"
+    assert message == (
+        "`last` reads `x`, and byte 17 of it is not written before, where `c17` takes `t` and "
+        "`c18` takes `f`."
+    )
+
+
+def test_what_takes_too_many_cases_is_told_with_its_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reads_module, "MOST_STEPS", 1_000)
+    report = audit(ring(30), "in-order", prove=False)
+    (finding,) = [each for each in report.findings if each.undecided]
+    assert finding.location == "/nodes/120"
+    assert "1,000,000 cases" in finding.message
+    assert "reached at `last`, which reads `x`" in finding.message
+
+
+def test_pairs_that_take_too_many_cases_are_told_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ferrum_verify.plan.clashes.MOST_TRIES", 1)
+    buffers = [buffer("y", 0), buffer("z", 0)]
+    document = plan(buffers, [node("i0", "", "y"), node("i1", "", "z"), node("i2", "y z")])
+    report = audit(document, "in-order", prove=False)
+    (finding,) = [each for each in report.findings if each.undecided]
+    assert finding.location == "/buffers/1"
+    assert "reached at `y` and `z`" in finding.message
+
+
+def test_a_note_on_what_the_plan_does_not_have_is_told_once() -> None:
+    buffers = [buffer("x", 0, live_in=True)]
+    lost = {"text": "a custom call", "nodes": ["lost"]}
+    assert told(plan(buffers, [node("i0", "x")], notes=[lost])) == [
+        (
+            "buffer.unknown-of-note",
+            'The note is about `lost`, which is none of the plan\'s nodes: "a custom call".',
+        )
+    ]
+    some = {"text": "a custom call", "nodes": ["lost", "i0"]}
+    found = told(plan(buffers, [node("i0", "x")], notes=[some]))
+    assert [rule for rule, _ in found] == ["buffer.unknown-of-note", "buffer.not-understood"]
+    assert found[1][1].startswith("Of node `i0` the plan says")
