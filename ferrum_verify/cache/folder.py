@@ -74,8 +74,11 @@ class CacheFolder:
 
     def read(self, kind: Kind, key: str) -> Any:
         """What was written under the key; None where nothing was, or nothing to be believed."""
+        place = self._place(kind, key)
+        if place.parent.is_symlink() or place.parent.parent.is_symlink():
+            return None
         try:
-            text = _read_bounded(self._place(kind, key), MOST_BYTES[kind])
+            text = _read_bounded(place, MOST_BYTES[kind])
         except FileNotFoundError:
             return None
         except OSError:
@@ -115,11 +118,13 @@ class CacheFolder:
         if folder.is_symlink():
             return
         for place in folder.glob("??"):
-            if not place.is_symlink():
+            if place.is_dir() and not place.is_symlink():
                 yield from (
                     each
                     for each in place.iterdir()
                     if each.name[:2] in (place.name, _BEING_WRITTEN)
+                    and each.is_file()
+                    and not each.is_symlink()
                 )
 
     def _place(self, kind: Kind, key: str) -> Path:
@@ -129,8 +134,8 @@ class CacheFolder:
         return hmac.new(self.key, body, hashlib.sha256).hexdigest().encode()
 
 
-def told_of(path: Path, faults: Mapping[Fault, int]) -> list[str]:
-    """What people are told of entries that were ignored."""
+def told_of(path: str, faults: Mapping[Fault, int]) -> list[str]:
+    """What people are told of entries that were ignored; ``path`` as it may be printed."""
     return [
         f"Ignored in the cache {path}: {count:,} {'entry' if count == 1 else 'entries'} {fault}."
         for fault, count in sorted(faults.items())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 import tempfile
 from pathlib import Path
 
@@ -46,8 +47,10 @@ def _file() -> Path:
 
 def _read(path: Path) -> bytes | None:
     try:
-        with path.open("rb") as stream:
-            key = stream.read(_LONGEST_FILE)
+        # A pipe keeps nobody waiting.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
+            regular = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+            key = stream.read(_LONGEST_FILE) if regular else b""
     except FileNotFoundError:
         return None
     if len(key) < LEAST_CHARACTERS:

@@ -126,7 +126,12 @@ def audit(
         raise click.UsageError("--memory goes with --execution, not with --schedule.")
     if output is not None and output == write_baseline:
         raise click.UsageError("The report and the baseline cannot be written to the same file.")
-    if watch and "-" in (*documents, *beside, schedule, against):
+    read = (*documents, *beside, schedule, against)
+    if output is not None and output.is_file():
+        again = [each for each in read if each is not None and Path(each).is_file()]
+        if any(output.samefile(each) for each in again):
+            raise click.UsageError(f"The report would take the place of {output}, which is read.")
+    if watch and "-" in read:
         raise click.UsageError("--watch goes with files: standard input is read once.")
     fleet = Fleet(**fleet_options)
     fleet.check(memory=memory, smt2=smt2 is not None)
@@ -154,8 +159,7 @@ def audit(
     )
     if not watch:
         return audit_once(asked)
-    also = [each for each in (schedule, against) if each is not None]
-    return watched([*documents, *beside, *also], lambda: audit_once(asked))
+    return watched([each for each in read if each is not None], lambda: audit_once(asked))
 
 
 def _check_that_proofs_run(prove: bool, asked: dict[str, bool]) -> None:

@@ -32,7 +32,8 @@ def show(*, cache: Path) -> None:
             sizes = [entry.stat().st_size for entry in folder.entries(kind)]
             rows.append(f"  {kind:<9}{len(sizes):>9,}{sum(sizes) / 2**20:>10,.1f} MiB")
     except (CacheError, OSError) as error:
-        raise click.ClickException(f"The cache {cache} cannot be shown: {error}.") from None
+        name = printable(str(cache))
+        raise click.ClickException(f"The cache {name} cannot be shown: {error}.") from None
     emit("\n".join(rows) + "\n", None)
 
 
@@ -43,6 +44,7 @@ def forget(*, cache: Path) -> None:
     try:
         count = clear(cache)
     except CacheError as error:
-        raise click.ClickException(f"The cache {cache} cannot be cleared: {error}.") from None
+        name = printable(str(cache))
+        raise click.ClickException(f"The cache {name} cannot be cleared: {error}.") from None
     entries = "entry" if count == 1 else "entries"
     emit(f"{count:,} {entries} removed from {printable(str(cache))}.\n", None)

@@ -7,6 +7,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
+from ferrum_verify.cli import INTERRUPTED
 from ferrum_verify.cli.output import complain
 from ferrum_verify.reading.folders import files_under
 
@@ -25,7 +28,13 @@ def watched(paths: Sequence[str], run: Callable[[], int]) -> int:
     try:
         while True:
             before = _stamps(paths)
-            status = run()
+            try:
+                status = run()
+            except click.ClickException as error:  # a file that is half written, or gone
+                complain(f"Error: {error.format_message()}")
+                status = error.exit_code
+            if status == INTERRUPTED:
+                return status
             complain("Waiting for a file to change; Ctrl-C ends it.")
             while _stamps(paths) == before:
                 time.sleep(_SECONDS)

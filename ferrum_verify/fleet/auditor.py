@@ -58,7 +58,7 @@ class Auditor:
             try:
                 folder = CacheFolder.open(terms.cache)
             except CacheError as error:
-                remarks.append(f"The cache {terms.cache} is not used: {error}.")
+                remarks.append(printable(f"The cache {terms.cache} is not used: {error}."))
         reports = RememberedReports(
             terms.digest() if terms.remembering else "",
             # Of what is written beside the report, a remembered one writes nothing.
@@ -120,7 +120,7 @@ class Auditor:
 
     def take_contradictions(self) -> list[str]:
         """Where what was decided again since then is not what the cache says."""
-        cache = self.terms.cache
+        cache = printable(str(self.terms.cache))
         said = [
             f"The cache {cache} has another report of {source} than this audit."
             for source in self.reports.contradicted

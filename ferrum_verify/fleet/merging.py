@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.findings.errors import DocumentError
+from ferrum_verify.report.model import VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +31,10 @@ def merged(reports: Sequence[EarlierReport]) -> dict[str, Any]:
     in_shards = any(each.record.shard is not None for each in reports)
     if in_shards:
         reports = _whole(reports)
+    elif twice := [name for name, count in Counter(r.source for r in reports).items() if count > 1]:
+        raise DocumentError(f"{twice[0]} is given twice: its documents would count twice.")
     documents = _once([each for report in reports for each in report.wire["documents"]])
-    summary = dict.fromkeys(first.wire["summary"], 0)
+    summary = dict.fromkeys(VERDICTS, 0)
     for document in documents:
         summary[document["verdict"]] += 1
     whole = {name: value for name, value in first.wire.items() if name not in ("shard", "merged")}

@@ -158,7 +158,7 @@ def read_report(path: str) -> EarlierReport:
     """The report in a file; raises DocumentError in one sentence where there is none of ours."""
     source = printable(path)
     try:
-        wire = json.loads(_read(path))
+        wire = json.loads(_read(path), parse_constant=_refuse)
         record = ReportWire.model_validate(wire)
         version = record.tool.version
     except OSError as error:
@@ -176,12 +176,24 @@ def read_report(path: str) -> EarlierReport:
             f"{source} was written by ferrum-verify {printable(version)}, and this is "
             f"{__version__}: what one version says of a plan, another need not."
         )
+    try:
+        for document in record.documents:
+            for finding in (*document.findings, *(document.hidden or ())):
+                _finding(finding)
+    except ValueError as error:
+        raise DocumentError(
+            f"{source} is no report of ferrum-verify: {printable(str(error))}."
+        ) from None
     counted = dict.fromkeys(record.summary, 0)
     for document in record.documents:
         counted[document.verdict] = counted.get(document.verdict, 0) + 1
     if counted != record.summary:
         raise DocumentError(f"{source} does not count its own documents: its summary is another.")
     return EarlierReport(source, wire, record)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")
 
 
 def _read(path: str) -> bytes:
@@ -205,8 +217,6 @@ def document_of(
     """
     stated = wire if isinstance(wire, DocumentWire) else DocumentWire.model_validate(wire)
     obligations = stated.obligations
-    if stated.memory is not None:
-        raise ValueError("what slots cost is not kept")
     return DocumentReport(
         source=source,
         kind=stated.kind,
@@ -264,6 +274,7 @@ def known_by_key(report: EarlierReport) -> dict[str, DocumentWire]:
         for document in report.record.documents
         if document.key is not None
         and not document.hidden
+        and document.memory is None
         and is_settled(
             document.verdict, document.obligations.undecided if document.obligations else 0
         )

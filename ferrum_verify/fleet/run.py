@@ -98,7 +98,8 @@ class Run:
     def told(self) -> list[str]:
         """What people are told of the cache, each once."""
         cache = self.terms.cache
-        return [*self.remarks, *([] if cache is None else told_of(cache, self.faults))]
+        ignored = [] if cache is None else told_of(printable(str(cache)), self.faults)
+        return [*self.remarks, *ignored]
 
     def _of(self, auditor: Auditor, path: str) -> Iterator[DocumentReport]:
         for audited in auditor.audit(path, with_subject=self._wants_subject()):

@@ -53,7 +53,13 @@ class Terms:
             "program": program_digest(),
             "versions": [sys.version, *(f"{name} {_version(name)}" for name in _JUDGES)],
             "execution": self.execution if under is None else None,
-            "schedule": None if under is None else [under.value, len(under.findings)],
+            "schedule": None
+            if under is None
+            else [
+                under.value,
+                # What cannot be read is told by its name.
+                [under.source, *(each.message for each in under.findings)],
+            ],
             "judge": self.judge,
             "prove": self.prove,
             "limits": asdict(self.limits),

@@ -54,7 +54,7 @@ def test_every_bit_of_an_entry_counts(folder: CacheFolder) -> None:
     for length in range(len(whole)):
         entry.write_bytes(whole[:length])
         assert folder.read("formulas", KEY) is None
-    assert told_of(folder.path, folder.faults) == [
+    assert told_of(str(folder.path), folder.faults) == [
         f"Ignored in the cache {folder.path}: {2 * len(whole):,} entries damaged or foreign."
     ]
 
@@ -185,3 +185,21 @@ def test_a_key_is_made_once_and_is_nobody_elses(
     monkeypatch.setenv(VARIABLE, "short")
     with pytest.raises(CacheError, match="fewer than 16 characters"):
         cache_key()
+
+
+def test_a_folder_of_entries_that_is_a_link_is_not_read(
+    folder: CacheFolder, tmp_path: Path
+) -> None:
+    folder.write("reports", "ab" * 32, 1)
+    (folder.path / "reports").rename(tmp_path / "elsewhere")
+    (folder.path / "reports").symlink_to(tmp_path / "elsewhere")
+    assert folder.read("reports", "ab" * 32) is None
+
+
+def test_what_is_no_entry_keeps_nobody_from_clearing(folder: CacheFolder) -> None:
+    folder.write("formulas", "ab" * 32, 1)
+    place = only(folder).parent
+    (folder.path / "formulas" / "zz").write_text("a file")
+    (place / "abdangling").symlink_to("nowhere")
+    (place / "abfolder").mkdir()
+    assert clear(folder.path) == 1

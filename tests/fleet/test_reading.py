@@ -11,6 +11,7 @@ import pytest
 
 from ferrum_verify.auditing.audit import audit
 from ferrum_verify.findings.errors import DocumentError
+from ferrum_verify.fleet.merging import merged
 from ferrum_verify.fleet.reading import document_of, read_report
 from ferrum_verify.report.formats import Screen, render
 from ferrum_verify.report.model import Report
@@ -78,6 +79,31 @@ def test_a_report_of_another_form_is_refused(
 ) -> None:
     with pytest.raises(DocumentError, match=told):
         read_report(written(tmp_path, **changes))
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "told"),
+    [
+        ("rule", "no.such", "there is no rule no.such"),
+        ("counterexample", {"kind": "nope"}, "a form that none has"),
+        ("cause", 5, "cause"),
+        ("cause", 0, "cause"),
+        ("expected", float("nan"), "NaN is no JSON number"),
+    ],
+)
+def test_a_finding_of_another_form_is_refused(
+    tmp_path: Path, member: str, value: Any, told: str
+) -> None:
+    documents = audit(GATED, execution="concurrent").to_wire()["documents"]
+    documents[0]["findings"][0][member] = value
+    with pytest.raises(DocumentError, match=told):
+        read_report(written(tmp_path, documents=documents))
+
+
+def test_reports_that_count_other_verdicts_are_merged(tmp_path: Path) -> None:
+    none = read_report(written(tmp_path, documents=[], summary={"verified": 0}))
+    together = merged([none, read_report(written(tmp_path))])
+    assert together["summary"]["violated"] == 1
 
 
 @pytest.mark.parametrize(
