@@ -131,7 +131,7 @@ def test_names_without_a_percent_sign_are_names() -> None:
         (MODULE, ASSIGNED.replace("offset=32", "offset:32"), "should be a value"),
         (MODULE, ASSIGNED.replace(" value: <5 b @0>", " <5 b @0>"), "should be a value"),
         (MODULE, ASSIGNED.replace("allocation 2: size 64", "allocation 2"), "an allocation"),
-        (MODULE, ASSIGNED[: ASSIGNED.index("allocation 2")], "a lies in no allocation"),
+        (MODULE, ASSIGNED[: ASSIGNED.index("allocation 2")] + "\n", "a lies in no allocation"),
         (MODULE, ASSIGNED + "\n value: <5 b @0> (size=16,offset=0): f32[4]\n", "no allocation"),
         (MODULE.replace("add(%x, %y)", "add(%x, %z)"), ASSIGNED, "a names z"),
         (MODULE.replace("add(%x, %y)", "add(%y, %x)"), ASSIGNED, "no such use"),
