@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ferrum_verify.importers.unreadable import ForeignPlanError
 
@@ -25,7 +25,8 @@ _POSITION = re.compile(r"([\w.\-]+)(?: \{([\d,]*)\})?$")
 _FOLLOWS = {"positions:": "head", "uses:": "positions:", "from instruction:": "uses:"}
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Place:
     """Where a value lies; ``arena`` is empty where its allocation is private to a thread."""
 
     number: int
