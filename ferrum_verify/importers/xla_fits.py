@@ -51,17 +51,17 @@ def _refuse_strangers(
     for number, place in places.items():
         value = values.get(number)
         if value is None or (value.defined_by, value.index) != (place.defined_by, place.index):
-            if not place.arena:
+            if not place.arena and place.defined_by not in entry:
                 continue
             raise ForeignPlanError(
                 f"No text says where {place.defined_by} is used: *-buffer-assignment-values.txt "
                 "is missing, cut short, or of another module."
             )
     for number, value in values.items():
-        if value.defined_by in entry and number not in places:
+        if value.defined_by in entry and not (number in places and places[number].arena):
             raise ForeignPlanError(
-                f"The value {value.defined_by} lies in no allocation: the buffer assignment is cut "
-                "short, or of another module."
+                f"The value {value.defined_by} lies in no shared allocation: the buffer "
+                "assignment is cut short, or of another module."
             )
 
 

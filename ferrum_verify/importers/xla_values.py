@@ -70,6 +70,9 @@ def placed(texts: Sequence[Sequence[str]]) -> tuple[dict[str, int], dict[int, Pl
                 place = _place(line, inside)
                 if places.setdefault(place.number, place) is not place:
                     raise ForeignPlanError(f"Value {place.number} lies in two places.")
+    missing = next((at for at in range(len(known)) if str(at) not in known), None)
+    if missing is not None:
+        raise ForeignPlanError(f"Allocation {missing} is missing, and those after it are there.")
     return sizes, places
 
 

@@ -46,6 +46,7 @@ Total bytes used: 96 (96B)
 
 Used values:
 """
+LINE = "allocation 2: size 64, preallocated-temp:\n"
 USES = {
     "0 x @0": ("x", ["a, operand 0"]),
     "1 y @0": ("y", ["a, operand 1", "c, operand 1"]),
@@ -131,8 +132,14 @@ def test_names_without_a_percent_sign_are_names() -> None:
         (MODULE, ASSIGNED.replace("offset=32", "offset:32"), "should be a value"),
         (MODULE, ASSIGNED.replace(" value: <5 b @0>", " <5 b @0>"), "should be a value"),
         (MODULE, ASSIGNED.replace("allocation 2: size 64", "allocation 2"), "an allocation"),
-        (MODULE, ASSIGNED[: ASSIGNED.index("allocation 2")] + "\n", "a lies in no allocation"),
+        (
+            MODULE,
+            ASSIGNED[: ASSIGNED.index("allocation 2")] + "\n",
+            "a lies in no shared allocation",
+        ),
         (MODULE, ASSIGNED + "\n value: <5 b @0> (size=16,offset=0): f32[4]\n", "no allocation"),
+        (MODULE, ASSIGNED.replace(LINE, ""), "allocation 2 is missing"),
+        (MODULE, ASSIGNED.replace("preallocated-temp", "thread-local"), "no shared allocation"),
         (MODULE.replace("add(%x, %y)", "add(%x, %z)"), ASSIGNED, "a names z"),
         (MODULE.replace("add(%x, %y)", "add(%y, %x)"), ASSIGNED, "no such use"),
         (MODULE.replace("index=0", "index=1"), ASSIGNED, "first gives pair on"),
