@@ -121,14 +121,18 @@ class Method:
             return call
         touched = self._tensors(arguments)
         last = arguments[-1:]
-        by_convention = base.startswith(_LIBRARIES) and ("out" in overload or base.endswith("_"))
-        if all(self.value(each).scalar for each in last) and not base.endswith("copy_index"):
+        written = set(self._tensors(last))
+        named = base.startswith(_LIBRARIES) and ("out" in overload or base.endswith("_"))
+        by_convention = named and bool(written)
+        numbers = base.startswith((*_LIBRARIES, "executorch_prim::")) and not base.endswith(
+            ("copy_index", "_")
+        )
+        if all(self.value(each).scalar for each in last) and (numbers or not touched):
             call.reads, call.numbers = touched, last  # a number lies in no planned memory
         elif by_convention:
-            call.writes = self._tensors(last)
+            call.writes = [each for each in touched if each in written]
             changed = base.endswith("_") and not base.endswith("::copy_")
-            written = set() if changed else set(call.writes)
-            call.reads = [each for each in touched if each not in written]
+            call.reads = [each for each in touched if changed or each not in written]
         else:
             call.reads = [each for each in touched if each in self._written]
             call.writes = touched

@@ -52,6 +52,10 @@ class Value:
 def value_of(value: Table) -> Value:
     """A value, by its kind; what is of no kind that has bytes is left empty."""
     kind, fields = value.number(0, "<B"), value.table(1)
+    if not 1 <= kind <= _LISTS[-1]:
+        raise ForeignPlanError(f"A value is of kind {kind}, which is not known.")
+    if fields is None and kind in (_TENSOR, *_LISTS):
+        raise ForeignPlanError("A tensor, or a list of them, has no fields.")
     if fields is None or kind not in (_INT, _BOOL, _DOUBLE, _TENSOR, *_LISTS):
         return Value()
     if kind in _LISTS:
@@ -70,9 +74,9 @@ def _tensor(fields: Table) -> Value:
     label = f"{name}[{','.join(map(str, sizes))}]"
     dynamic = fields.number(8, "<b")
     place = fields.table(6)
-    if place is None or dynamic not in (0, 1):
+    if place is None:
         return Value(tensor=True, label=label, held=fields.number(5, "<I") > 0)
-    plain = width and not fields.number(1, "<i")
+    plain = width and dynamic in (0, 1) and not fields.number(1, "<i")
     return Value(
         tensor=True,
         memory=place.number(0, "<I"),
@@ -81,5 +85,5 @@ def _tensor(fields: Table) -> Value:
         label=label,
         state=fields.number(5, "<I") > 0,
         bounded=dynamic == 1,
-        unread="" if plain else "its type or storage offset is not read",
+        unread="" if plain else "its type, storage offset or dynamism is not read",
     )

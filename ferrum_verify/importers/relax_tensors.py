@@ -13,10 +13,14 @@ _QUOTED = re.compile(r'"([\w.]+)"')
 
 
 class Tensor(NamedTuple):
-    """How many bytes it has, if that is known, and what it is called in messages."""
+    """How many bytes it has, if that is known, and what it is called in messages.
+
+    ``packed`` says that its elements are no whole bytes; the size is then the least there is.
+    """
 
     size: Linear | None
     label: str
+    packed: bool = False
 
 
 def annotated(annotation: str) -> Tensor:
@@ -36,7 +40,11 @@ def tensor_of(shape: str, dtype: str) -> Tensor:
     label = f"{name}[{shape.removeprefix('R.shape([').removesuffix('])')}]".replace(", ", ",")
     if size is None or bits is None:
         return Tensor(None, label)
-    return Tensor(size.times((bits + 7) // 8), label)
+    if bits % 8:
+        whole = size.times(bits)
+        fixed = whole.fixed // 8 if whole.per else (whole.fixed + 7) // 8
+        return Tensor(Linear(fixed, tuple((n, each // 8) for n, each in whole.per)), label, True)
+    return Tensor(size.times(bits // 8), label)
 
 
 def extents(shape: str) -> Linear | None:

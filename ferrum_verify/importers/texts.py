@@ -7,6 +7,7 @@ import re
 from ferrum_verify.importers.unreadable import ForeignPlanError
 
 _OPENING, _CLOSING = "([{", ")]}"
+_STRING = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
 _CALL = re.compile(r"([A-Za-z_][\w.]*)\((.*)\)$", re.DOTALL)
 
 
@@ -40,7 +41,19 @@ def arguments_of(text: str) -> list[str]:
 def call_of(text: str) -> tuple[str, list[str]] | None:
     """A callee and its arguments, where the whole text is one call."""
     match = _CALL.match(text.strip())
-    return None if match is None else (match[1], arguments_of(match[2]))
+    if match is None or not _closes_at_end(match[2]):
+        return None
+    return match[1], arguments_of(match[2])
+
+
+def _closes_at_end(inside: str) -> bool:
+    """Whether no bracket closes in the text that did not open in it."""
+    depth = 0
+    for each in _STRING.sub("", inside):
+        depth += (each in _OPENING) - (each in _CLOSING)
+        if depth < 0:
+            return False
+    return True
 
 
 def enclosed(text: str, start: int) -> int:

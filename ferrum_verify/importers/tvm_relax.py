@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ferrum_verify.importers.drafting import FALSE, MOST_NESTED, TRUE, Draft
 from ferrum_verify.importers.relax_names import Names
-from ferrum_verify.importers.relax_tensors import annotated, tensor_of
+from ferrum_verify.importers.relax_tensors import tensor_of
 from ferrum_verify.importers.relax_text import functions_of
 from ferrum_verify.importers.texts import arguments_of, call_of, text_of
 from ferrum_verify.importers.unreadable import ForeignPlanError
@@ -31,7 +31,11 @@ _BOUND = re.compile(r'"(\w+)": (?:T\.int64\()?(\d{1,18})')
 _SAME_BYTES = {"R.match_cast", "R.reshape", "R.memory.ensure_zero_offset", "vm.builtin.reshape"}
 _NO_BYTES = {"R.memory.kill_tensor", "R.memory.kill_storage", "R.vm.kill_object", "R.shape_of"}
 _NO_BYTES |= {"R.func_attr", "R.output", "R.shape", "R.prim_value", "R.const", "R.str", "R.dtype"}
-_NO_BYTES |= {"R.tuple", "R.null_value", "T.int64", "vm.builtin.shape_of", "vm.builtin.null_value"}
+_NO_BYTES |= {"R.null_value", "T.int64", "vm.builtin.shape_of", "vm.builtin.null_value"}
+_TYPES = ("sinfo_args=", "dtype=")
+_KEY = re.compile(r"[A-Za-z_]\w*=(?!=)")
+_IN_PLACE = re.compile(r"in_?place", re.IGNORECASE)
+_RESULT = "return@"
 _OWN = {"R.builtin.alloc_tensor"}
 _IF = re.compile(r"if (.+):$")
 _LOOP = re.compile(r"(if|else|elif|for|while)\b")
@@ -72,12 +76,12 @@ class _Function:
     def add(self, parameters: str, body: list[Line]) -> None:
         """The parameters, and the body line by line."""
         self._bounds(body)
+        named = [each.partition(": ") for each in arguments_of(parameters)]
         bound = Counter(match[1] for line in body if (match := _ASSIGN.match(line.text)))
+        bound.update(name for name, _, _ in named)
         self.names.merged = {name for name, times in bound.items() if times > 1 and name != "_"}
-        for each in arguments_of(parameters):
-            name, _, annotation = each.partition(": ")
-            self.names.own(name, annotated(annotation))
-            for buffer in self.names.of.get(name, ()):
+        for name, _, annotation in named:
+            for buffer in self.names.parameter(name, annotation):
                 self.draft.buffers[buffer]["live_in"] = True
         branches: list[_Branch] = []
         for line in body:
@@ -93,7 +97,7 @@ class _Function:
                 branches.append(_Branch(line.indent, self._test(match[1]), TRUE))
             elif _LOOP.match(line.text):
                 branches.append(_Branch(line.indent, None, TRUE))
-            elif not line.text.startswith(("with ", "pass")):
+            elif line.text != "pass" and not line.text.startswith("with "):
                 self._statement(line.text)
             if len(branches) > MOST_NESTED:
                 raise ForeignPlanError(f"More than {MOST_NESTED} branches stand in each other.")
@@ -124,16 +128,25 @@ class _Function:
             return
         match = _ASSIGN.match(text)
         target, annotation, value = match.groups() if match else ("_", None, text)
+        self._bind(target, annotation, value)
+
+    def _bind(self, target: str, annotation: str | None, value: str) -> None:
+        """A name for what a value is; a call is made a node on the way."""
         callee, arguments = call_of(value) or ("", [])
-        arguments = [each for each in arguments if not re.match(r"\w+=", each)]
+        arguments = [_KEY.sub("", each) for each in arguments if not each.startswith(_TYPES)]
         if callee == "R.call_packed" and arguments:
             callee, arguments = arguments[0].strip('"'), arguments[1:]
         if not callee and not all(map(_RENAMES.match, arguments_of(value))):
+            text = value if target in ("_", _RESULT) else f"{target} = {value}"
             self._call(target, text, "", [value])
         elif not callee:
             self.names.rename(target, annotation, value)
         elif callee in _SAME_BYTES and arguments:
             self.names.rename(target, annotation, arguments[0])
+        elif callee == "R.tuple":
+            self.names.rename(target, annotation, f"({', '.join(arguments)},)")
+        elif callee == "R.TupleGetItem" and len(arguments) == 2:
+            self.names.rename(target, annotation, f"{arguments[0]}[{arguments[1]}]")
         elif callee == "R.memory.alloc_storage" and arguments:
             self.names.storage(target, arguments)
         elif callee == "R.memory.alloc_tensor" and len(arguments) >= 4:
@@ -143,26 +156,33 @@ class _Function:
             self.names.fresh.update(self.names.of.get(target, ()))
         elif callee not in _NO_BYTES:
             self._call(target, value, callee, arguments)
+        elif target in self.names.merged:
+            self.names.unplaced.add(target)
+        else:
+            self.names.harmless.add(target)
 
     def _call(self, target: str, text: str, callee: str, arguments: list[str]) -> None:
         """A call, as the next node."""
         touched = self.names.buffers(arguments)
         writes = [each for each in touched if self.draft.storage(each) in self.names.fresh]
         foreign = "." in callee and not callee.startswith(("cls.", "R.vm.call_tir_dyn"))
-        unknown = foreign or callee == "" or not writes
-        made = self._node(text, arguments, touched if unknown else writes, unknown=unknown)
+        in_place = _IN_PLACE.search(callee) is not None and len(touched) > len(writes)
+        unknown = foreign or callee == "" or not writes or in_place
+        made = self._node(text, arguments, writes, changed=touched if unknown else [])
         self.names.fresh -= {self.draft.storage(each) for each in touched}
         if unknown:
             self.names.of[target] = touched
+            if target in self.names.merged:
+                self.names.unplaced.add(target)
             said = f"What {callee} reads and writes" if callee else f"The statement {text[:80]}"
             self.draft.note(f"{said} is not known.", made)
 
     def _node(
-        self, label: str, arguments: list[str], writes: list[str], *, unknown: bool = False
+        self, label: str, arguments: list[str], writes: list[str], changed: Sequence[str] = ()
     ) -> list[str]:
         """A node for each combination of arms in which its arguments stand for something else.
 
-        Of what it writes it reads nothing, unless it is ``unknown``.
+        Of what it writes it reads nothing; what is ``changed`` it reads and writes.
         """
         name, made = f"{self.prefix}i{len(self.draft.nodes)}", []
         cases = self.names.cases(arguments, self.names.within)
@@ -171,17 +191,23 @@ class _Function:
             self.draft.node(
                 made[-1],
                 label[:160],
-                [each for each in found if unknown or each not in writes],
-                [each for each in found if each in writes],
+                [each for each in found if each not in writes],
+                [each for each in found if each in writes or each in changed],
                 arms=guard,
                 after=[self.tests[condition] for condition, _ in guard if condition in self.tests],
             )
-        if self.names.doubtful(arguments):
-            self.draft.note("A tensor that it uses has no place that could be read.", made)
+        if doubtful := self.names.doubtful(arguments):
+            said = ", ".join(
+                "the result of a call" if each == _RESULT else each for each in doubtful
+            )
+            self.draft.note(f"It uses {said[:160]}, of which no place in memory is known.", made)
         return made
 
     def _return(self, value: str) -> None:
         """What is returned lives on, whichever arms left it."""
+        if call_of(value) is not None:
+            self._bind(_RESULT, None, value)
+            value = _RESULT
         cases = self.names.cases([value], ())
         if len(cases) > 1 or self.names.doubtful([value]):
             self._node("return", [value], [])

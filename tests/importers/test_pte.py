@@ -53,6 +53,26 @@ def test_kernels_that_work_in_place_read_what_they_write() -> None:
     assert (node["reads"], node["writes"]) == (["v0", "v1"], ["v0"])
 
 
+@pytest.mark.parametrize("operator", [INDEX_PUT, OTHER])
+def test_a_kernel_that_ends_in_a_number_may_write_the_tensors_before_it(operator: int) -> None:
+    values = [tensor(0, 4), number()]
+    document = read(values, [kernel(operator, 0, 1)], inputs=[0])
+    assert document["nodes"][0]["writes"] == ["v0"]
+    assert [each["nodes"] for each in document["notes"]] == [["i0"]]
+
+
+@pytest.mark.parametrize("kind", [0, 12])
+def test_a_value_of_no_known_kind_is_refused(kind: int) -> None:
+    with pytest.raises(ForeignPlanError, match=f"of kind {kind}, which is not known"):
+        read([tensor(0, 4), {0: ("<B", kind)}], [kernel(ADD, 0, 1)], inputs=[0])
+
+
+@pytest.mark.parametrize("kind", [5, 10, 11])
+def test_a_value_without_its_fields_is_refused(kind: int) -> None:
+    with pytest.raises(ForeignPlanError, match="has no fields"):
+        read([tensor(0, 4), {0: ("<B", kind)}], [kernel(ADD, 0, 1)], inputs=[0])
+
+
 def test_delegates_read_what_was_written_and_write_the_rest() -> None:
     values = [tensor(0, 4), tensor(16, 4), tensor(32, 4)]
     document = read(values, [delegate(0, 1), delegate(1, 2)], inputs=[0], delegates=["Backend"])

@@ -123,6 +123,86 @@ def test_a_loop_is_named() -> None:
     ]
 
 
+@pytest.mark.parametrize("tuple_of", ["R.tuple(a, x)", "(a, x)", "((a, x), x)[0]", "(a,)"])
+@pytest.mark.parametrize("member", ["t[0]", "R.TupleGetItem(t, 0)"])
+def test_a_member_of_any_tuple_is_read(tuple_of: str, member: str) -> None:
+    made = ["s = ((a, x), x)", "t = s[0]"] if tuple_of.endswith("[0]") else [f"t = {tuple_of}"]
+    document = read("f(x, a)", *made, f"u = {member}", "g(u, b)", "return b")
+    assert buffers(document)["u"]["alias_of"] == "a"
+    assert document["nodes"][1]["reads"] == ["u"]
+    assert "notes" not in document
+
+
+def test_a_member_of_a_tuple_is_read_where_it_stands() -> None:
+    document = read("f(x, a)", "t = (a, x)", "g(t[1], b)", "return b")
+    assert document["nodes"][1]["reads"] == ["x"]
+
+
+def test_members_of_a_parameter_are_memory_of_its_own() -> None:
+    pair = 'R.Tuple(R.Tensor((4,), dtype="float32"), R.Tensor((2,), dtype="float32"))'
+    head = _HEAD.replace('R.Tensor((4,), dtype="float32"))', pair + ")", 1)
+    document = read("f(x[1], a)", "g(a, b)", "return b", head=head)
+    assert document["nodes"][0]["reads"] == ["x.1"]
+    assert (buffers(document)["x.1"]["bytes"], buffers(document)["x.1"]["live_in"]) == (8, True)
+    assert audit(document, execution="in-order").verdict == "verified"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("f(x, a)", "g(q, b)", "return b"),
+        ("f(x, a)", "c = q", "g(c, b)", "return b"),
+        ("f(x, a)", "t = (a, q)", "c = t[1]", "g(c, b)", "return b"),
+        ("f(x, a)", "t = (a, a)", "c = t[2]", "g(c, b)", "return b"),
+        ("f(x, a)", "c = (a + b)", "g(c, b)", "return b"),
+        ("f(x, a)", "c = cls.g(a, b)", "return c"),
+        ("f(x, a)", "g(a, b)", "return q"),
+        ("f(x, a)", "return cls.g(a, b)"),
+        ("f(x, a)", "y = a", "t = (y, x)", "y = x", "c = t[0]", "g(c, b)", "return b"),
+        ("f(x, a)", "g(a, b) ; h(b)", "return b"),
+        ("f(x, a)", "passed = q", "g(passed, b)", "return b"),
+    ],
+)
+def test_a_name_that_stands_for_nothing_known_leaves_the_verdict_open(
+    lines: tuple[str, ...],
+) -> None:
+    document = read(*lines)
+    assert all(note["nodes"] for note in document["notes"])
+    assert audit(document, execution="in-order").verdict == "undecided"
+
+
+def test_arguments_by_key_are_read_like_others() -> None:
+    document = read("f(x, a)", "g(left=a, out=b)", "return b")
+    assert (document["nodes"][1]["reads"], document["nodes"][1]["writes"]) == (["a"], ["b"])
+
+
+def test_a_call_in_place_may_write_what_it_reads() -> None:
+    document = read("f(x, a)", "cls.add_inplace(a, b)", "return b")
+    assert document["nodes"][1]["writes"] == ["a", "b"]
+    assert [note["nodes"] for note in document["notes"]] == [["i1"]]
+    assert audit(document, execution="in-order").verdict == "undecided"
+
+
+def test_elements_of_less_than_a_byte_leave_the_verdict_open() -> None:
+    head = _HEAD.replace('R.dtype("float32"), 0)\n    b', 'R.dtype("float4_e2m1fn"), 0)\n    b')
+    document = read("f(x, a)", "g(a, b)", "return b", head=head)
+    assert buffers(document)["a"]["bytes"] == 2
+    assert [note["buffers"] for note in document["notes"]] == [["a"]]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        'a = R.memory.alloc_tensor(storage, 16, R.shape([4]), R.dtype("float32"), 0)',
+        'storage = R.memory.alloc_storage(R.shape([64]), 0, R.str("global"))',
+        'x = R.builtin.alloc_tensor(R.shape([4]), R.dtype("float32"), 0, R.str("global"))',
+    ],
+)
+def test_a_name_of_two_memories_is_refused(again: str) -> None:
+    with pytest.raises(ForeignPlanError, match="is bound twice"):
+        read("f(x, a)", again, "g(a, b)", "return b")
+
+
 def test_dimensions_with_upper_bounds_are_judged_at_every_value() -> None:
     head = """@R.function
 def main(x: R.Tensor(("n", 4), dtype="float16")) -> R.Tensor(("n", 4), dtype="float16"):

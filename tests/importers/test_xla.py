@@ -46,11 +46,12 @@ Total bytes used: 96 (96B)
 
 Used values:
 """
+LINE = "allocation 2: size 64, preallocated-temp:\n"
 USES = {
     "0 x @0": ("x", ["a, operand 0"]),
     "1 y @0": ("y", ["a, operand 1", "c, operand 1"]),
     "2 a @0": ("a", ["pair, operand 0"]),
-    "3 pair{0} @0": ("pair {0}", ["first, operand 0 {0}", "b, operand 0"]),
+    "3 pair{0} @0": ("pair {0}\n  first", ["first, operand 0 {0}", "b, operand 0"]),
     "4 pair{1} @0": ("pair {1}", []),
     "5 b @0": ("b", ["c, operand 0"]),
     "6 c @0": ("c", []),
@@ -66,8 +67,14 @@ def values(uses: dict[str, tuple[str, list[str]]]) -> str:
     )
 
 
-def read(module: str = MODULE, assigned: str = ASSIGNED, *, opcode: str = "negate") -> Any:
-    texts = [module.replace("OPCODE", opcode), assigned + values(USES)]
+def read(
+    module: str = MODULE,
+    assigned: str = ASSIGNED,
+    *,
+    uses: dict[str, tuple[str, list[str]]] = USES,
+    opcode: str = "negate",
+) -> Any:
+    texts = [module.replace("OPCODE", opcode), assigned + values(uses)]
     return imported([(f"{at}.txt", text.encode()) for at, text in enumerate(texts)])
 
 
@@ -96,9 +103,16 @@ def test_what_hides_what_it_does_is_named(opcode: str) -> None:
 
 
 def test_values_inside_of_other_computations_are_named() -> None:
-    document = read(assigned=ASSIGNED.replace("<2 a @0>", "<2 inner @0>"))
-    (note,) = document["notes"]
+    line = " value: <5 b @0> (size=16,offset=0): f32[4]{0}\n"
+    inner = line.replace("<5 b", "<8 inner").replace("offset=0", "offset=48")
+    assigned = ASSIGNED.replace(line, line + inner)
+    (note,) = read(assigned=assigned, uses=USES | {"8 inner @0": ("inner", [])})["notes"]
     assert note["buffers"] == ["inner"]
+
+
+def test_an_operation_that_is_not_known_is_named() -> None:
+    (note,) = read(opcode="frobnicate")["notes"]
+    assert note == {"text": "The operation frobnicate is not known.", "nodes": ["b"]}
 
 
 def test_names_without_a_percent_sign_are_names() -> None:
@@ -115,11 +129,58 @@ def test_names_without_a_percent_sign_are_names() -> None:
         (MODULE, "", "no text has allocations"),
         (MODULE, ASSIGNED.replace("<2 a", "<9 a"), "where a is used"),
         (MODULE * 2, ASSIGNED, "several modules"),
+        (MODULE, ASSIGNED.replace("offset=32", "offset:32"), "should be a value"),
+        (MODULE, ASSIGNED.replace(" value: <5 b @0>", " <5 b @0>"), "should be a value"),
+        (MODULE, ASSIGNED.replace("allocation 2: size 64", "allocation 2"), "an allocation"),
+        (
+            MODULE,
+            ASSIGNED[: ASSIGNED.index("allocation 2")] + "\n",
+            "a lies in no shared allocation",
+        ),
+        (MODULE, ASSIGNED + "\n value: <5 b @0> (size=16,offset=0): f32[4]\n", "no allocation"),
+        (MODULE, ASSIGNED.replace(LINE, ""), "allocation 2 is missing"),
+        (MODULE, ASSIGNED.replace("preallocated-temp", "thread-local"), "no shared allocation"),
+        (MODULE.replace("add(%x, %y)", "add(%x, %z)"), ASSIGNED, "a names z"),
+        (MODULE.replace("add(%x, %y)", "add(%y, %x)"), ASSIGNED, "no such use"),
+        (MODULE.replace("index=0", "index=1"), ASSIGNED, "first gives pair on"),
+        (MODULE.replace("%y = ", "%x = "), ASSIGNED, "x stands twice"),
     ],
 )
 def test_what_is_missing_is_said(module: str, assigned: str, said: str) -> None:
     with pytest.raises(ForeignPlanError, match=f"(?i){said}"):
         read(module, assigned)
+
+
+@pytest.mark.parametrize(
+    ("head", "given", "said"),
+    [
+        ("5 b @0", ("b", ["c operand 0"]), "should be a use"),
+        ("5 b @0", ("b", ["(none)"]), "c has the operand b"),
+        ("3 pair{0} @0", ("pair {0}", ["b, operand 0"]), "No value is at first"),
+        ("6 c @0", ("c, or d", []), "should be a position"),
+    ],
+)
+def test_what_a_value_says_must_be_read(head: str, given: tuple[str, list[str]], said: str) -> None:
+    with pytest.raises(ForeignPlanError, match=said):
+        read(uses=USES | {head: given})
+
+
+def test_a_result_without_a_value_is_refused() -> None:
+    uses = {head: each for head, each in USES.items() if not head.startswith("4 ")}
+    assigned = "".join(x for x in ASSIGNED.splitlines(keepends=True) if "<4 " not in x)
+    with pytest.raises(ForeignPlanError, match="pair has 2 results and 1 values"):
+        read(assigned=assigned, uses=uses)
+
+
+@pytest.mark.parametrize("which", [1, 2])
+def test_no_cut_of_a_dump_is_read(which: int) -> None:
+    files = contents("xla-cpu")
+    name, data = files[which]
+    lines = data.splitlines(keepends=True)
+    last = max(at for at, line in enumerate(lines) if b"value: <" in line or b"from inst" in line)
+    for at in Random(5).sample(range(last), 25):
+        files[which] = (name, b"".join(lines[:at]))
+        assert refusal(imported, files)
 
 
 def test_in_place_updates_of_a_parameter_that_is_given_away() -> None:
