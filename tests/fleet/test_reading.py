@@ -101,7 +101,8 @@ def test_a_finding_of_another_form_is_refused(
 
 
 def test_reports_that_count_other_verdicts_are_merged(tmp_path: Path) -> None:
-    none = read_report(written(tmp_path, documents=[], summary={"verified": 0}))
+    (tmp_path / "none").mkdir()
+    none = read_report(written(tmp_path / "none", documents=[], summary={"verified": 0}))
     together = merged([none, read_report(written(tmp_path))])
     assert together["summary"]["violated"] == 1
 
