@@ -132,8 +132,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the backgro
 from ferrum_verify.cli import main
 from ferrum_verify.reading import load
 read = load.read_documents
-def interrupted(path, *more):
-    yield from read(path, *more)
+def interrupted(path, *more, **options):
+    yield from read(path, *more, **options)
     os.kill(os.getpid(), signal.SIGINT)
     signal.pause()
 load.read_documents = interrupted

@@ -236,7 +236,7 @@ def test_inputs_are_passed_on(job: Job, service: Service) -> None:
     }
     assert job.run() == 0
     assert "VERIFIED a dir/x y.json: no findings" in job.log
-    assert "VERIFIED more/b.json: no findings" in job.log
+    assert "VIOLATED (1 ignored) more/b.json: no findings" in job.log
     assert "under `in-order` execution" in job.summary
     assert service.comments == []
 
