@@ -7,6 +7,7 @@ that are sound by themselves.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,8 @@ def judge_memory(
         return findings, None
     ordered = not any(finding.rule in graph.ORDER_RULES for finding in findings)
     facts = Expected(subject, memory, execution, ordered=ordered, doubts=doubts, under=under)
+    if not ordered:
+        findings.append(_order_open(subject, findings))
     if subject.kind == "memory-plan":
         findings.append(
             graph.NODES_MISSING.finding(
@@ -109,6 +112,17 @@ def judge_memory(
 
         findings.extend(capped(schedule.check(facts)))
     return findings, facts
+
+
+def _order_open(subject: Subject, findings: Sequence[Finding]) -> Finding:
+    faults = Counter(each.rule for each in findings if each.rule in graph.ORDER_RULES)
+    named = ", ".join(f"{count:,} of {rule}" for rule, count in faults.items())
+    return graph.ORDER_OPEN.finding(
+        f"what depends on the order of the nodes was not judged because of {named}: whether slots "
+        "and liveness are what the engine derives, and whether resources that share bytes are "
+        "ever live together",
+        subject.places.nodes,
+    )
 
 
 def _resources(memory: MemoryPlan) -> frozenset[str]:

@@ -15,8 +15,8 @@ from ferrum_verify.auditing.lost_nodes import with_lost_nodes
 from ferrum_verify.documents.pointer import edited, steps_of
 from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
 from ferrum_verify.rules.data_flow import READ_BEFORE_WRITE
-from ferrum_verify.rules.graph import UNKNOWN_DEPENDENCY
-from ferrum_verify.rules.pool import MEMBERS, misnamed_row
+from ferrum_verify.rules.graph import UNKNOWN_DEPENDENCY, UNKNOWN_RESOURCE
+from ferrum_verify.rules.pool import MEMBERS
 from ferrum_verify.rules.program_provenance import NODES
 from ferrum_verify.rules.slot import NOT_DERIVED
 
@@ -52,7 +52,7 @@ def undoings(findings: Sequence[Finding]) -> Iterator[Undoing]:
     yield from (
         Undoing(index, with_lost_nodes) for index in of(NODES.id, UNKNOWN_DEPENDENCY.id)[:1]
     )
-    for index in of(MEMBERS.id):
+    for index in of(UNKNOWN_RESOURCE.id, MEMBERS.id):
         yield Undoing(index, _renamed_back(findings[index]))
     for index in of(READ_BEFORE_WRITE.id):
         reader, writer = findings[index].about[:2]
@@ -116,20 +116,22 @@ def _with_expected(finding: Finding) -> Callable[[Judged], Edited | None]:
 
 def _renamed_back(finding: Finding) -> Callable[[Judged], Edited | None]:
     def undo(judged: Judged) -> Edited | None:
-        facts = judged.facts
-        if facts is None:
-            return None
-        for group, (index, _) in facts.pools.items():
-            at = f"{judged.subject.places.memory}/dynamic_pools/{index}/resource_ids"
-            if at == finding.location and (misnamed := misnamed_row(facts, group)) is not None:
-                return _with_name(judged, facts.place_of(misnamed[0]), misnamed[1])
-        return None
+        if finding.fix is None:
+            return None  # of several rows and names, nobody can tell which is meant by which
+        at = judged.subject.places.memory
+        return Edited(
+            edited(judged.document, at, lambda memory: _renamed(memory, finding))
+        )
 
     return undo
 
 
-def _with_name(judged: Judged, row: str, name: str) -> Edited:
-    return Edited(edited(judged.document, f"{row}/base_resource_id", lambda _: name))
+def _renamed(part: Any, finding: Finding) -> Any:
+    if isinstance(part, dict):
+        return {key: _renamed(value, finding) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_renamed(each, finding) for each in part]
+    return finding.expected if part == finding.actual else part
 
 
 def _with_derived_slots(pool: str) -> Callable[[Judged], Edited | None]:

@@ -224,10 +224,8 @@ def explain_clash(left: str, right: str, order: HappensBefore, execution: Execut
     """
     lefts, rights = order.users[left], order.users[right]
     nodes = order.nodes
-    clause = (
-        f"`{left}` ({_life(lefts, nodes)}) and `{right}` ({_life(rights, nodes)}), which are live "
-        "together: "
-    )
+    both = f"`{left}` ({_life(lefts, nodes)}) and `{right}` ({_life(rights, nodes)}), which"
+    clause = f"{both} are live together: "
     if lefts[-1] >= rights[0]:
         shared = set(lefts) & set(rights)
         if shared:
@@ -235,6 +233,12 @@ def explain_clash(left: str, right: str, order: HappensBefore, execution: Execut
         return f"{clause}`{nodes[rights[0]].id}` runs before `{nodes[lefts[-1]].id}` in plan order"
     if execution == "fenced":
         user, other = lefts[-1], rights[0]
+        if order.barriers[other] >= user:
+            # No run shows the two live together, so there is no counterexample to look for.
+            return (
+                f"{both} no dependency separates: `{nodes[other].id}` need not wait for "
+                f"`{nodes[user].id}`, and only the order of other nodes keeps them apart"
+            )
     else:
         user, other = next(
             (user, other) for other in rights for user in lefts if not order.precedes(user, other)

@@ -37,6 +37,22 @@ NODES_MISSING = Rule(
     undecided=True,
     example=Example("memory-plan", {}),
 )
+ORDER_OPEN = Rule(
+    id="graph.order-not-judged",
+    summary="Order can be judged: ids and dependencies of the nodes give one.",
+    why="Whether resources that share bytes are ever live together, and whether slots and liveness "
+    "are what the engine derives, rests on the order. Without one nothing is found wrong with "
+    "them, which does not make them right.",
+    fix="Mend the ids and dependencies that are named, and audit again.",
+    source="docs/format.md, «Graph rules»",
+    severity="warning",
+    undecided=True,
+    example=Example(
+        "fragment",
+        {"/nodes/5/dependencies": ["node/lost"]},
+        also=("graph.unknown-dependency",),
+    ),
+)
 
 
 def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding]:
@@ -50,7 +66,9 @@ def check(subject: Subject, *, known: frozenset[str] | None) -> Iterator[Finding
         return
     nodes, at = order.nodes, subject.places.nodes
     yield from check_order(order, at)
-    yield from _check_lists(nodes, known, at, in_any_order=subject.kind == "problem")
+    yield from _check_lists(nodes, at, in_any_order=subject.kind == "problem")
+    if known is not None:
+        yield from _check_known(subject, order, known)
     if not order.is_tractable:
         yield TOO_MANY_NODES.finding(
             f"the plan has {len(nodes):,} nodes, so what depends on order was not judged", at
@@ -179,32 +197,70 @@ UNKNOWN_RESOURCE = Rule(
 
 
 def _check_lists(
-    nodes: Sequence[FragmentNode | PlanNode],
-    known: frozenset[str] | None,
-    location: str,
-    *,
-    in_any_order: bool,
+    nodes: Sequence[FragmentNode | PlanNode], location: str, *, in_any_order: bool
 ) -> Iterator[Finding]:
     # The planner sorts a problem's lists, but does not take a thing twice.
     proper = _each_once if in_any_order else _ascends
     told = "have one twice" if in_any_order else "do not ascend, each once"
     for index, node in enumerate(nodes):
-        resources = node.resources
-        if not proper(resources):
+        if not proper(node.resources):
             yield RESOURCES_NOT_CANONICAL.finding(
                 f"the resources of `{node.id}` {told}", f"{location}/{index}/resources"
             )
-        if known is not None and not known.issuperset(resources):
-            for place, resource in enumerate(resources):
-                if resource not in known:
-                    yield UNKNOWN_RESOURCE.finding(
-                        f"`{node.id}` lists `{resource}`, which has no row in the memory plan",
-                        f"{location}/{index}/resources/{place}",
-                    )
         if not proper(node.dependencies):
             yield DEPENDENCIES_NOT_CANONICAL.finding(
                 f"the dependencies of `{node.id}` {told}", f"{location}/{index}/dependencies"
             )
+
+
+def _check_known(
+    subject: Subject, order: HappensBefore, known: frozenset[str]
+) -> Iterator[Finding]:
+    """Whether nodes list what has a row; of one name and one row that miss each other, once."""
+    unknown = [
+        (index, place, resource)
+        for index, node in enumerate(order.nodes)
+        if not known.issuperset(node.resources)
+        for place, resource in enumerate(node.resources)
+        if resource not in known
+    ]
+    names = {resource for *_, resource in unknown}
+    if len(names) == 1 and (row := _only_unused(subject, order)) is not None:
+        (meant,), (name, place) = names, row
+        more = f" and {len(unknown) - 1:,} more list" if len(unknown) > 1 else " lists"
+        yield UNKNOWN_RESOURCE.finding(
+            f"`{order.nodes[unknown[0][0]].id}`{more} `{meant}`, which has no row in the memory "
+            f"plan, and the row of `{name}` is named by no node: one of the two names is wrong",
+            place,
+            expected=meant,
+            actual=name,
+            fix=f"Rename `{name}` to `{meant}` in the memory plan, unless `{name}` is meant "
+            "everywhere",
+        )
+        return
+    for index, at, resource in unknown:
+        yield UNKNOWN_RESOURCE.finding(
+            f"`{order.nodes[index].id}` lists `{resource}`, which has no row in the memory plan",
+            f"{subject.places.nodes}/{index}/resources/{at}",
+        )
+
+
+def _only_unused(subject: Subject, order: HappensBefore) -> tuple[str, str] | None:
+    """The one row that no node names, and where its name stands; None of none or of several."""
+    if subject.memory is None:
+        return None
+    at = subject.places.memory
+    unused = [
+        (row.resource_id, f"{at}/static_allocations/{index}/resource_id")
+        for index, row in enumerate(subject.memory.static_allocations)
+        # No node uses that kind: the model is loaded with it.
+        if row.resource_id not in order.users and row.kind != "initialization_scratch"
+    ] + [
+        (row.base_resource_id, f"{at}/dynamic_descriptors/{index}/base_resource_id")
+        for index, row in enumerate(subject.memory.dynamic_descriptors)
+        if row.base_resource_id not in order.users
+    ]
+    return unused[0] if len(unused) == 1 else None
 
 
 def _each_once(ids: Sequence[str]) -> bool:

@@ -146,21 +146,22 @@ def _check_identity(
         parts = [f"does not list `{resource}`" for resource in missing]
         parts += [f"lists `{resource}`, which does not belong to it" for resource in extra]
         said = f"{name} {' and '.join(parts) or 'does not list its members once and ascending'}"
-        if (misnamed := misnamed_row(facts, group)) is not None:
+        place, fix = f"{location}/resource_ids", None
+        expected: list[str] | str = list(ids)
+        actual: list[str] | str = list(pool.resource_ids)
+        if (misnamed := _misnamed_row(facts, group)) is not None:
             row, meant = misnamed
+            place = f"{facts.place_of(row)}/base_resource_id"
+            expected, actual = meant, row
+            fix = f"Rename `{row}` to `{meant}` in its row, unless `{row}` is meant everywhere"
             said = (
                 f"the row of `{row}` is named by no node, and `{meant}`, which {name} lists in its "
                 f"place, has no row: one of the two names is wrong"
             )
-        yield MEMBERS.finding(
-            said,
-            f"{location}/resource_ids",
-            expected=list(ids),
-            actual=list(pool.resource_ids),
-        )
+        yield MEMBERS.finding(said, place, expected=expected, actual=actual, fix=fix)
 
 
-def misnamed_row(facts: Expected, group: str) -> tuple[str, str] | None:
+def _misnamed_row(facts: Expected, group: str) -> tuple[str, str] | None:
     """A row that no node names, and the name without a row that the pool lists in its place.
 
     None unless there is one of each: of several, nobody can tell which is meant by which.
