@@ -6,20 +6,29 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.auditing.judged import Edited
-from ferrum_verify.auditing.lost_values import bindings_again, own_workspaces, storage_of
+from ferrum_verify.auditing.lost_values import (
+    bindings_again,
+    bindings_alone,
+    own_workspaces,
+    resources_of,
+    storage_of,
+    unused_values,
+)
 from ferrum_verify.documents.pointer import edited, value_at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ferrum_verify.auditing.judged import Judged
     from ferrum_verify.documents.program import ProgramNode
     from ferrum_verify.reading.document import Subject
 
 
 def with_lost_nodes(judged: Judged) -> Edited | None:
-    """The document with the nodes that its program or a dependency names, and that it lacks.
+    """The document with the nodes that it names, or its program, and that it lacks.
 
-    Each is like another node of its operation, waits for nothing, and stands where the program
-    has it, else before the first node that waits for it.
+    Each is like another node of its operation, waits for the writers of what it reads, and stands
+    where the program or the checkpoint layout has it, else before the first node that waits for it.
     """
     subject, document = judged.subject, judged.document
     order = subject.order
@@ -27,21 +36,18 @@ def with_lost_nodes(judged: Judged) -> Edited | None:
         return None
     known = {node.id for node in order.nodes}
     program = _program_nodes(subject)
-    lost = [name for name in program if name not in known]
-    lost += dict.fromkeys(
-        name
-        for node in order.nodes
-        for name in node.dependencies
-        if name not in known and name not in program
-    )
+    stated = node_order(subject)
+    named = (*stated, *(name for node in order.nodes for name in node.dependencies))
+    lost = [name for name in dict.fromkeys((*named, *_owners(subject))) if name not in known]
     if not lost:
         return None
     names = [node.id for node in order.nodes]
     wire = list(value_at(document, subject.places.nodes))
     inserted: list[int] = []
     for name in lost:
-        place = _place(name, names, subject, list(program))
-        again = _again(subject, name, program.get(name), wire)
+        place = _place(name, names, subject, stated)
+        again = _again(subject, name, program.get(name), wire, alone=len(lost) == 1)
+        _awaited(again, wire, subject)
         wire.insert(place, again)
         names.insert(place, name)
         inserted = [each + (each >= place) for each in inserted] + [place]
@@ -75,8 +81,29 @@ def _place(name: str, names: list[str], subject: Subject, program: list[str]) ->
     return next((index for index, each in enumerate(names) if each in waiting), len(names))
 
 
+def node_order(subject: Subject) -> list[str]:
+    """The nodes of the program, else of the plan's checkpoint layout, in order; none of neither."""
+    if subject.program is not None:
+        return list(_program_nodes(subject))
+    header = subject.header
+    if header is None or header.sequence_checkpoint_layout is None:
+        return []
+    layout = subject.raw["plan"]["payload"]["sequence_checkpoint_layout"]
+    return [provider["node_id"] for provider in layout["providers"]]
+
+
+def _owners(subject: Subject) -> Iterator[str]:
+    """The nodes that rows of workspaces and retained values name."""
+    if subject.header is not None:
+        yield from (each.producer_node_id for each in subject.header.retained_completion_values)
+    if subject.memory is not None:
+        rows = (*subject.memory.static_allocations, *subject.memory.dynamic_descriptors)
+        names = (getattr(row.kind, "node_id", None) for row in rows)
+        yield from (name for name in names if name is not None)
+
+
 def _again(
-    subject: Subject, name: str, source: ProgramNode | None, nodes: list[Any]
+    subject: Subject, name: str, source: ProgramNode | None, nodes: list[Any], *, alone: bool
 ) -> dict[str, Any]:
     alike = None
     if source is not None:
@@ -87,9 +114,35 @@ def _again(
     again = {**like, "id": name, "dependencies": []}
     again |= {key: [] for key in ("values", "reads", "writes") if key in like}
     resources = set(own_workspaces(subject, name))
-    if source is not None and "values" in like:
-        lies_in = storage_of(subject, source, nodes)
+    if "values" in like:
+        lies_in = {} if source is None else storage_of(subject, source, nodes)
         resources |= {resource for each in lies_in.values() for resource in each}
-        if alike is not None:
+        if source is not None and alike is not None:
             again["values"] = bindings_again(source, alike, lies_in)
+        else:
+            again["values"] = bindings_alone(subject, name, nodes, alone=alone)
+            resources |= set(resources_of(again["values"]))
+        if alone and source is None:
+            resources |= {resource for resource, _ in unused_values(subject)}
     return again | {"resources": sorted(resources)}
+
+
+def _awaited(again: dict[str, Any], nodes: list[Any], subject: Subject) -> None:
+    """Let the node wait for what it reads; who reads what it writes waits for it."""
+    name, values = again["id"], again.get("values", ())
+    read = {each["value_id"] for each in values if each["role"] == "input"}
+    written = {each["value_id"] for each in values if each["role"] == "output"}
+    waits: set[str] = set()
+    is_named = any(name in node["dependencies"] for node in nodes)
+    for index, node in enumerate(nodes):
+        bound = {(each["role"], each["value_id"]) for each in node.get("values", ())}
+        if any(("output", value) in bound for value in read):
+            waits.add(node["id"])
+        if not is_named and any(("input", value) in bound for value in written):
+            # It was forgotten with its dependencies, which its readers took over.
+            waits |= set(node["dependencies"])
+            nodes[index] = {**node, "dependencies": sorted({*node["dependencies"], name})}
+    order = subject.order
+    assert order is not None
+    again["dependencies"] = sorted(each for each in waits if each in order.position)
+

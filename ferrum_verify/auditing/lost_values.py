@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.documents.tensor import tensor_storage_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ferrum_verify.documents.execution_plan import RetainedCompletionValue
     from ferrum_verify.documents.program import ModelProgram, ProgramNode
     from ferrum_verify.reading.document import Subject
 
@@ -25,7 +28,7 @@ def storage_of(subject: Subject, node: ProgramNode, nodes: Sequence[Any]) -> dic
     }
     own = (*node.inputs, *node.outputs)
     unbound = [value for value in own if value not in lies_in]
-    unused = list(_unused_values(subject))
+    unused = list(unused_values(subject))
     for sort in {sort for _, sort in unused}:
         values = [value for value in unbound if _sort_of(value, subject.program) == sort]
         free = [resource for resource, each in unused if each == sort]
@@ -56,6 +59,38 @@ def bindings_again(
     return again
 
 
+def bindings_alone(
+    subject: Subject, name: str, nodes: Sequence[Any], *, alone: bool
+) -> list[dict[str, Any]]:
+    """The values of a lost node without a program, or without its like, as wire JSON.
+
+    It wrote the retained values that name it. Where it is the only one that was lost, it wrote the
+    values in Step memory that others read and nobody writes, and read those that nobody reads.
+    """
+    retained = () if subject.header is None else subject.header.retained_completion_values
+    kept = {each.value_id for each in retained}
+    values = [_binding_of(each) for each in retained if each.producer_node_id == name]
+    if alone:
+        bound = [each for node in nodes for each in node["values"]]
+        written = {each["value_id"] for each in bound if each["role"] == "output"}
+        read = {each["value_id"] for each in bound if each["role"] == "input"}
+        steps = _step_activations(subject)
+        ours = {
+            each["value_id"]: each for each in bound if steps.issuperset(resources_of([each]))
+        }
+        for value, each in ours.items():
+            if value not in written and value not in kept:
+                values.append({**each, "role": "output", "access": "write", "alias": "no_alias"})
+            elif value not in read and value not in kept:
+                values.append({**each, "role": "input", "access": "read", "alias": "no_alias"})
+    return values
+
+
+def resources_of(bindings: Sequence[Any]) -> list[str]:
+    """The resources that bindings, as wire JSON, lie in."""
+    return [part["resource_id"] for each in bindings for part in each["storage"]["components"]]
+
+
 def own_workspaces(subject: Subject, name: str) -> list[str]:
     """The resources whose rows say that they are the named node's workspace."""
     if subject.memory is None:
@@ -67,7 +102,7 @@ def own_workspaces(subject: Subject, name: str) -> list[str]:
     return [resource for resource, kind in rows if getattr(kind, "node_id", None) == name]
 
 
-def _unused_values(subject: Subject) -> Iterator[tuple[str, str]]:
+def unused_values(subject: Subject) -> Iterator[tuple[str, str]]:
     """The resources of values that no node lists, each with its sort."""
     assert subject.order is not None
     if subject.memory is None:
@@ -79,6 +114,37 @@ def _unused_values(subject: Subject) -> Iterator[tuple[str, str]]:
     for row in subject.memory.dynamic_descriptors:
         if row.base_resource_id not in listed and row.kind == "value":
             yield row.base_resource_id, "state" if row.usage == "state" else "other"
+
+
+def _binding_of(retained: RetainedCompletionValue) -> dict[str, Any]:
+    """The output that a retained value says that its producer has, as wire JSON."""
+    part = {
+        "component_id": None,
+        "resource_id": retained.resource_id,
+        "offset_bytes": retained.logical_offset_bytes,
+        "length_bytes": tensor_storage_bytes(retained.tensor),
+        "element_type": retained.tensor.element_type,
+    }
+    return {
+        "value_id": retained.value_id,
+        "role": "output",
+        "ordinal": retained.output_ordinal,
+        "tensor": retained.tensor.to_wire(),
+        "access": "write",
+        "alias": "no_alias",
+        "usage": "activations",
+        "weight": None,
+        "storage": {"components": [part]},
+    }
+
+
+def _step_activations(subject: Subject) -> set[str]:
+    rows = () if subject.memory is None else subject.memory.dynamic_descriptors
+    return {
+        row.base_resource_id
+        for row in rows
+        if row.lifetime == "step" and row.usage == "activations" and row.kind == "value"
+    }
 
 
 def _sort_of(value: str, program: ModelProgram) -> str:

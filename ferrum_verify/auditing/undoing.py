@@ -7,17 +7,20 @@ and a value is the one that was expected. Only what lies on the way to an edit i
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.auditing.judged import Edited
-from ferrum_verify.auditing.lost_nodes import with_lost_nodes
+from ferrum_verify.auditing.lost_nodes import node_order, with_lost_nodes
 from ferrum_verify.documents.pointer import edited, steps_of
 from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
+from ferrum_verify.rules.checkpoint_stated import DIFFERS
 from ferrum_verify.rules.data_flow import READ_BEFORE_WRITE
-from ferrum_verify.rules.graph import UNKNOWN_DEPENDENCY, UNKNOWN_RESOURCE
+from ferrum_verify.rules.graph import LATER_DEPENDENCY, UNKNOWN_DEPENDENCY, UNKNOWN_RESOURCE
 from ferrum_verify.rules.pool import MEMBERS
 from ferrum_verify.rules.program_provenance import NODES
+from ferrum_verify.rules.retained import UNPRODUCED
 from ferrum_verify.rules.slot import NOT_DERIVED
 
 if TYPE_CHECKING:
@@ -49,9 +52,12 @@ def undoings(findings: Sequence[Finding]) -> Iterator[Undoing]:
     def of(*rules: str) -> list[int]:
         return [index for rule in rules for index in by_rule.get(rule, ())]
 
-    yield from (
-        Undoing(index, with_lost_nodes) for index in of(NODES.id, UNKNOWN_DEPENDENCY.id)[:1]
-    )
+    layout = [
+        index for index in of(DIFFERS.id) if findings[index].location.endswith("/providers")
+    ]
+    named_nodes = [*of(NODES.id), *layout, *of(UNPRODUCED.id), *of(UNKNOWN_DEPENDENCY.id)[:1]]
+    yield from (Undoing(index, with_lost_nodes) for index in named_nodes)
+    yield from (Undoing(index, _in_order) for index in [*of(LATER_DEPENDENCY.id)[:1], *layout])
     for index in of(UNKNOWN_RESOURCE.id, MEMBERS.id):
         yield Undoing(index, _renamed_back(findings[index]))
     for index in of(READ_BEFORE_WRITE.id):
@@ -73,6 +79,25 @@ def undoings(findings: Sequence[Finding]) -> Iterator[Undoing]:
         for index, finding in enumerate(findings):
             if finding.severity == "error" and finding.family != "integrity":
                 yield Undoing(index, _with_expected(finding))
+
+
+def _in_order(judged: Judged) -> Edited | None:
+    """The nodes in the order that the program or the checkpoint layout has, if it has the same."""
+    order = judged.subject.order
+    names = [] if order is None else [node.id for node in order.nodes]
+    stated = node_order(judged.subject)
+    if names == stated or sorted(names) != sorted(stated):
+        return None
+    at = judged.subject.places.nodes
+    came_from = [names.index(name) for name in stated]
+
+    def moved_back(location: str) -> str:
+        found = re.fullmatch(rf"{re.escape(at)}/(\d+)(/.*)?", location)
+        return f"{at}/{came_from[int(found[1])]}{found[2] or ''}" if found else location
+
+    return Edited(
+        edited(judged.document, at, lambda nodes: [nodes[each] for each in came_from]), moved_back
+    )
 
 
 def _pool_of(finding: Finding) -> str | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.documents.plan_schema import SCHEMA_8_1
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
+from ferrum_verify.findings.wording import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,13 +36,19 @@ UNDERIVED = Rule(
 
 
 def check_presence(subject: Subject) -> Iterator[Finding]:
-    """Whether a stated layout can be derived at all."""
-    if _raw_layout(subject) is not None and not {"program", "catalog"} <= subject.raw.keys():
+    """Whether a stated layout can be derived at all; if not, whether it is of the plan's nodes."""
+    layout = _raw_layout(subject)
+    if layout is not None and not {"program", "catalog"} <= subject.raw.keys():
         yield UNDERIVED.finding(
             "whether the plan's checkpoint layout is the derived one cannot be told without its "
             "program and its catalog",
             pointer(subject.places.payload, _FIELD),
         )
+        named = [each["node_id"] for each in layout["providers"]]
+        nodes = [node.id for node in subject.plan_nodes or ()]
+        if nodes and named != nodes:
+            place = pointer(subject.places.payload, _FIELD, "providers")
+            yield _other_names("providers", nodes, named, place)
 
 
 INPUTS = Rule(
@@ -171,13 +178,9 @@ def _differing(
 ) -> Iterator[Finding]:
     theirs = theirs or []
     key = _NAMES[field]
-    if [each[key] for each in ours] != [each[key] for each in theirs]:
-        yield DIFFERS.finding(
-            f"the plan's checkpoint layout has other {field} than are derived",
-            location,
-            expected=[each[key] for each in ours],
-            actual=[each[key] for each in theirs],
-        )
+    derived, named = [each[key] for each in ours], [each[key] for each in theirs]
+    if derived != named:
+        yield _other_names(field, derived, named, location)
         return
     for index, (one, other) in enumerate(zip(ours, theirs, strict=True)):
         fields = [name for name in one if one[name] != other.get(name)]
@@ -189,6 +192,27 @@ def _differing(
                 expected={name: one[name] for name in fields},
                 actual={name: other.get(name) for name in fields},
             )
+
+
+def _other_names(field: str, derived: list[str], named: list[str], location: str) -> Finding:
+    """What a layout names, and what a plan has: other names, or the same ones in another order."""
+    what = "node" if field == "providers" else "state"
+    lost, new = sorted(set(named) - set(derived)), sorted(set(derived) - set(named))
+    said = []
+    if lost:
+        said.append(f"the plan lacks {', '.join(marked(lost))}, which its checkpoint layout names")
+    if new:
+        said.append(f"its checkpoint layout leaves out {', '.join(marked(new))}")
+    if not said:
+        pairs = enumerate(zip(derived, named, strict=False))
+        place = next((each for each in pairs if each[1][0] != each[1][1]), None)
+        said.append(
+            f"the plan's checkpoint layout names a {what} twice"
+            if place is None
+            else f"the plan's {what}s stand in another order than its checkpoint layout names "
+            f"them: where the plan has `{place[1][0]}`, the layout has `{place[1][1]}`"
+        )
+    return DIFFERS.finding(" and ".join(said), location, expected=derived, actual=named)
 
 
 def _raw_layout(subject: Subject) -> dict[str, Any] | None:

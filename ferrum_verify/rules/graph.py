@@ -45,7 +45,7 @@ ORDER_OPEN = Rule(
     "them, which does not make them right.",
     fix="Mend the ids and dependencies that are named, and audit again.",
     source="docs/format.md, «Graph rules»",
-    severity="warning",
+    severity="note",
     undecided=True,
     example=Example(
         "fragment",

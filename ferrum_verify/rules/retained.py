@@ -94,7 +94,8 @@ def check(subject: Subject) -> Iterator[Finding]:
         where = f"{place}/{index}"
         producers = outputs.get(value.value_id, [])
         if len(producers) != 1:
-            yield _unproduced(value, [node for node, _ in producers], where)
+            known = any(node.id == value.producer_node_id for node in nodes)
+            yield _unproduced(value, [node for node, _ in producers], where, known=known)
             continue
         node, binding = producers[0]
         if differences := _differences(value, node, binding):
@@ -127,10 +128,11 @@ UNPRODUCED = Rule(
 
 
 def _unproduced(
-    value: RetainedCompletionValue, nodes: Sequence[PlanNode], location: str
+    value: RetainedCompletionValue, nodes: Sequence[PlanNode], location: str, *, known: bool
 ) -> Finding:
     if not nodes:
-        text = f"No node outputs the retained value `{value.value_id}`."
+        lost = "" if known else f": `{value.producer_node_id}`, its producer, is no node of the plan"
+        text = f"No node outputs the retained value `{value.value_id}`{lost}."
     else:
         names = ", ".join(marked(node.id for node in nodes))
         text = f"The retained value `{value.value_id}` is an output of {len(nodes)} nodes: {names}."
