@@ -9,15 +9,17 @@ them: a finding of which nothing was found out stands for itself.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ferrum_verify.auditing.undoing import undoings
 from ferrum_verify.findings.ordering import causes_first
 from ferrum_verify.rules.graph import ORDER_RULES
+from ferrum_verify.rules.integrity import PLAN_HASH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ferrum_verify.auditing.judged import Judged
     from ferrum_verify.findings import Finding
@@ -83,11 +85,35 @@ def with_causes(
                 if index != undoing.cause:
                     cause_of[index] = undoing.cause
         judged = then
+    cause_of |= _of_the_hash(findings, cause_of)
     told = [
         replace(finding, cause=cause_of[index]) if index in cause_of else finding
         for index, finding in enumerate(findings)
     ]
     return causes_first(told)
+
+
+def _of_the_hash(findings: Sequence[Finding], cause_of: Mapping[int, int]) -> dict[int, int]:
+    """The hash that does not fit under the fault that most follows from, where that is in the plan.
+
+    No trial can tell: only the very payload that was hashed hashes to it. But one with a fault is
+    another than the engine hashed, so a hash that is older than the fault cannot fit.
+    """
+    errors = [
+        index
+        for index, finding in enumerate(findings)
+        if finding.severity == "error" and index not in cause_of
+    ]
+    hashes = [index for index in errors if findings[index].rule == PLAN_HASH.id]
+    faults = [index for index in errors if findings[index].family not in ("integrity", "wire")]
+    if not hashes or not faults:
+        return {}
+    at = findings[hashes[0]].location.removesuffix("/plan_hash")
+    follow = Counter(cause_of.values())
+    first = max(faults, key=lambda index: (follow[index], -index))
+    if not findings[first].location.startswith(f"{at}/payload/"):
+        return {}
+    return dict.fromkeys(hashes, first)
 
 
 def _size(judged: Judged) -> int:

@@ -47,7 +47,7 @@ def with_lost_nodes(judged: Judged) -> Edited | None:
     for name in lost:
         place = _place(name, names, subject, stated)
         again = _again(subject, name, program.get(name), wire, alone=len(lost) == 1)
-        _awaited(again, wire, subject)
+        _awaited(again, wire, before=names[:place])
         wire.insert(place, again)
         names.insert(place, name)
         inserted = [each + (each >= place) for each in inserted] + [place]
@@ -127,7 +127,7 @@ def _again(
     return again | {"resources": sorted(resources)}
 
 
-def _awaited(again: dict[str, Any], nodes: list[Any], subject: Subject) -> None:
+def _awaited(again: dict[str, Any], nodes: list[Any], *, before: list[str]) -> None:
     """Let the node wait for what it reads; who reads what it writes waits for it."""
     name, values = again["id"], again.get("values", ())
     read = {each["value_id"] for each in values if each["role"] == "input"}
@@ -142,7 +142,5 @@ def _awaited(again: dict[str, Any], nodes: list[Any], subject: Subject) -> None:
             # It was forgotten with its dependencies, which its readers took over.
             waits |= set(node["dependencies"])
             nodes[index] = {**node, "dependencies": sorted({*node["dependencies"], name})}
-    order = subject.order
-    assert order is not None
-    again["dependencies"] = sorted(each for each in waits if each in order.position)
+    again["dependencies"] = sorted(waits.intersection(before))
 
