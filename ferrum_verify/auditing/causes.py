@@ -62,6 +62,7 @@ def with_causes(
             left.setdefault(key, []).append(index)
     cause_of: dict[int, int] = {}
     trials = 0
+    moved: Callable[[str], str] = _unmoved
     most = min(MOST_TRIALS, max(1, _MOST_JUDGED // _size(judged)))
     for undoing in undoings(findings):
         own = key_of(findings[undoing.cause])
@@ -76,7 +77,8 @@ def with_causes(
         then = judge_again(edited.document)
         if then is None or _order_is_lost(judged, then):
             continue
-        still = {key_of(finding, edited.moved_back) for finding in then.findings}
+        back = _one_after_the_other(edited.moved_back, moved)
+        still = {key_of(finding, back) for finding in then.findings}
         gone = [key for key in left if key not in still]
         if own not in gone:
             continue  # its fault was another one
@@ -84,13 +86,23 @@ def with_causes(
             for index in left.pop(key):
                 if index != undoing.cause:
                     cause_of[index] = undoing.cause
-        judged = then
+        judged, moved = then, back
     cause_of |= _of_the_hash(findings, cause_of)
     told = [
         replace(finding, cause=cause_of[index]) if index in cause_of else finding
         for index, finding in enumerate(findings)
     ]
     return causes_first(told)
+
+
+def _unmoved(place: str) -> str:
+    return place
+
+
+def _one_after_the_other(
+    last: Callable[[str], str], before: Callable[[str], str]
+) -> Callable[[str], str]:
+    return lambda place: before(last(place))
 
 
 def _of_the_hash(findings: Sequence[Finding], cause_of: Mapping[int, int]) -> dict[int, int]:

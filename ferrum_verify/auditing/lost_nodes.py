@@ -24,7 +24,15 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.document import Subject
 
 
-def with_lost_nodes(judged: Judged) -> Edited | None:
+_NAMELESS = "node/lost"
+
+
+def with_nameless_node(judged: Judged) -> Edited | None:
+    """The document with one more node, which nothing names: it writes what nobody writes."""
+    return with_lost_nodes(judged, nameless=True)
+
+
+def with_lost_nodes(judged: Judged, *, nameless: bool = False) -> Edited | None:
     """The document with the nodes that it names, or its program, and that it lacks.
 
     Each is like another node of its operation, waits for the writers of what it reads, and stands
@@ -39,14 +47,18 @@ def with_lost_nodes(judged: Judged) -> Edited | None:
     stated = node_order(subject)
     named = (*stated, *(name for node in order.nodes for name in node.dependencies))
     lost = [name for name in dict.fromkeys((*named, *_owners(subject))) if name not in known]
+    if nameless and not lost and _NAMELESS not in known:
+        lost = [_NAMELESS]
     if not lost:
         return None
     names = [node.id for node in order.nodes]
     wire = list(value_at(document, subject.places.nodes))
     inserted: list[int] = []
     for name in lost:
-        place = _place(name, names, subject, stated)
         again = _again(subject, name, program.get(name), wire, alone=len(lost) == 1)
+        if name == _NAMELESS and not _values(again, "output"):
+            return None  # nothing but a number says that a node is missing
+        place = _place(again, names, wire, stated)
         _awaited(again, wire, before=names[:place])
         wire.insert(place, again)
         names.insert(place, name)
@@ -72,13 +84,22 @@ def _program_nodes(subject: Subject) -> dict[str, ProgramNode]:
     return {node.id: node for block in subject.program.blocks for node in block.nodes}
 
 
-def _place(name: str, names: list[str], subject: Subject, program: list[str]) -> int:
-    if name in program:
-        before = set(program[: program.index(name)])
+def _place(again: dict[str, Any], names: list[str], nodes: list[Any], stated: list[str]) -> int:
+    name = again["id"]
+    if name in stated:
+        before = set(stated[: stated.index(name)])
         return max((index + 1 for index, each in enumerate(names) if each in before), default=0)
-    assert subject.order is not None
-    waiting = {node.id for node in subject.order.nodes if name in node.dependencies}
-    return next((index for index, each in enumerate(names) if each in waiting), len(names))
+    written = _values(again, "output")
+    later = (
+        index
+        for index, node in enumerate(nodes)
+        if name in node["dependencies"] or not written.isdisjoint(_values(node, "input"))
+    )
+    return next(later, len(names))
+
+
+def _values(node: dict[str, Any], role: str) -> set[str]:
+    return {each["value_id"] for each in node.get("values", ()) if each["role"] == role}
 
 
 def node_order(subject: Subject) -> list[str]:
@@ -129,18 +150,14 @@ def _again(
 
 def _awaited(again: dict[str, Any], nodes: list[Any], *, before: list[str]) -> None:
     """Let the node wait for what it reads; who reads what it writes waits for it."""
-    name, values = again["id"], again.get("values", ())
-    read = {each["value_id"] for each in values if each["role"] == "input"}
-    written = {each["value_id"] for each in values if each["role"] == "output"}
+    name, read, written = again["id"], _values(again, "input"), _values(again, "output")
     waits: set[str] = set()
     is_named = any(name in node["dependencies"] for node in nodes)
     for index, node in enumerate(nodes):
-        bound = {(each["role"], each["value_id"]) for each in node.get("values", ())}
-        if any(("output", value) in bound for value in read):
+        if not read.isdisjoint(_values(node, "output")):
             waits.add(node["id"])
-        if not is_named and any(("input", value) in bound for value in written):
+        if not is_named and not written.isdisjoint(_values(node, "input")):
             # It was forgotten with its dependencies, which its readers took over.
             waits |= set(node["dependencies"])
             nodes[index] = {**node, "dependencies": sorted({*node["dependencies"], name})}
     again["dependencies"] = sorted(waits.intersection(before))
-

@@ -75,9 +75,7 @@ def bindings_alone(
         written = {each["value_id"] for each in bound if each["role"] == "output"}
         read = {each["value_id"] for each in bound if each["role"] == "input"}
         steps = _step_activations(subject)
-        ours = {
-            each["value_id"]: each for each in bound if steps.issuperset(resources_of([each]))
-        }
+        ours = {each["value_id"]: each for each in bound if steps.issuperset(resources_of([each]))}
         for value, each in ours.items():
             if value not in written and value not in kept:
                 values.append({**each, "role": "output", "access": "write", "alias": "no_alias"})

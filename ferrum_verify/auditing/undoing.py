@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.auditing.judged import Edited
-from ferrum_verify.auditing.lost_nodes import node_order, with_lost_nodes
+from ferrum_verify.auditing.lost_nodes import node_order, with_lost_nodes, with_nameless_node
 from ferrum_verify.documents.pointer import edited, steps_of
 from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
+from ferrum_verify.rules.binding import OWNER
 from ferrum_verify.rules.checkpoint_stated import DIFFERS
 from ferrum_verify.rules.data_flow import READ_BEFORE_WRITE
 from ferrum_verify.rules.graph import LATER_DEPENDENCY, UNKNOWN_DEPENDENCY, UNKNOWN_RESOURCE
 from ferrum_verify.rules.pool import MEMBERS
 from ferrum_verify.rules.program_provenance import NODES
 from ferrum_verify.rules.retained import UNPRODUCED
+from ferrum_verify.rules.reusable import EXECUTABLES
 from ferrum_verify.rules.slot import NOT_DERIVED
 
 if TYPE_CHECKING:
@@ -52,11 +54,16 @@ def undoings(findings: Sequence[Finding]) -> Iterator[Undoing]:
     def of(*rules: str) -> list[int]:
         return [index for rule in rules for index in by_rule.get(rule, ())]
 
-    layout = [
-        index for index in of(DIFFERS.id) if findings[index].location.endswith("/providers")
+    layout = [index for index in of(DIFFERS.id) if findings[index].location.endswith("/providers")]
+    named_nodes = [
+        *of(NODES.id),
+        *layout,
+        *of(UNPRODUCED.id),
+        *of(UNKNOWN_DEPENDENCY.id, OWNER.id)[:1],
     ]
-    named_nodes = [*of(NODES.id), *layout, *of(UNPRODUCED.id), *of(UNKNOWN_DEPENDENCY.id)[:1]]
     yield from (Undoing(index, with_lost_nodes) for index in named_nodes)
+    # More executables than the nodes need are those of a node that is gone, if that explains more.
+    yield from (Undoing(index, with_nameless_node) for index in of(EXECUTABLES.id))
     yield from (Undoing(index, _in_order) for index in [*of(LATER_DEPENDENCY.id)[:1], *layout])
     for index in of(UNKNOWN_RESOURCE.id, MEMBERS.id):
         yield Undoing(index, _renamed_back(findings[index]))
@@ -144,9 +151,7 @@ def _renamed_back(finding: Finding) -> Callable[[Judged], Edited | None]:
         if finding.fix is None:
             return None  # of several rows and names, nobody can tell which is meant by which
         at = judged.subject.places.memory
-        return Edited(
-            edited(judged.document, at, lambda memory: _renamed(memory, finding))
-        )
+        return Edited(edited(judged.document, at, lambda memory: _renamed(memory, finding)))
 
     return undo
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
 
 _PAIRS = "slot.shared-while-live"
+_WORDS = {"integrity.plan-hash": " (as of any plan that was edited after it was hashed)"}
+"""What is said of a rule whose findings also come of faults that nobody can tell."""
 
 
 def consequences_of(findings: Sequence[Finding]) -> dict[int, list[int]]:
@@ -65,6 +67,7 @@ def _counted(findings: Sequence[Finding]) -> tuple[_Pairs | None, list[str]]:
         slots = plural(len({finding.location for finding in alike}), "slot")
         pairs = _Pairs(len(alike), f"{len(alike):,} {noun} of slot members", slots)
     others = [
-        rule if len(each) == 1 else f"{len(each):,} of {rule}" for rule, each in by_rule.items()
+        (rule if len(each) == 1 else f"{len(each):,} of {rule}") + _WORDS.get(rule, "")
+        for rule, each in by_rule.items()
     ]
     return pairs, others

@@ -131,7 +131,9 @@ def _unproduced(
     value: RetainedCompletionValue, nodes: Sequence[PlanNode], location: str, *, known: bool
 ) -> Finding:
     if not nodes:
-        lost = "" if known else f": `{value.producer_node_id}`, its producer, is no node of the plan"
+        lost = (
+            "" if known else f": `{value.producer_node_id}`, its producer, is no node of the plan"
+        )
         text = f"No node outputs the retained value `{value.value_id}`{lost}."
     else:
         names = ", ".join(marked(node.id for node in nodes))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.derive.reusable import bucket_order, startup_capture_cases
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.findings import Example, Finding, Rule, Swap
+from ferrum_verify.findings.wording import plural
 from ferrum_verify.plan.canonical import bucket_id
 from ferrum_verify.rules.captured_programs import check_programs
 from ferrum_verify.rules.reusable_budgets import check_budgets
@@ -255,10 +256,17 @@ def _check_executables(
         and reusable.maximum_device_executables
         not in (expected, len(facts.subject.nodes) * cases * lanes)
     ):
+        stated = reusable.maximum_device_executables
+        gone = stated // (cases * lanes) - nodes if stated % (cases * lanes) == 0 else 0
+        whole = f", those of {plural(nodes + gone, 'node')}" if gone > 0 else ""
         yield EXECUTABLES.finding(
-            f"the plan reserves {reusable.maximum_device_executables:,} device executables, but "
-            f"{nodes:,} nodes, {cases:,} capture cases and {lanes:,} lanes need {expected:,}",
+            f"the plan reserves {stated:,} device executables{whole}, but "
+            f"{nodes:,} nodes, {cases:,} capture cases and {lanes:,} lanes need {expected:,}"
+            + (": nodes are missing, or the number is wrong" if gone > 0 else ""),
             f"{location}/maximum_device_executables",
             expected=expected,
-            actual=reusable.maximum_device_executables,
+            actual=stated,
+            fix="Recompute `maximum_device_executables`, unless a node is missing"
+            if gone > 0
+            else None,
         )

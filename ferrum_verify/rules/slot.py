@@ -158,9 +158,14 @@ def _check_derived(
     stated = [slot.resource_ids for slot in pool.step_resource_slots]
     derived = [slot.resource_ids for slot in facts.structure[group].slots]
     if not same_partition(stated, derived):
+        # A sound plan has the engine's slots, and its audit need not load what looks for others.
+        from ferrum_verify.rules.slot_order import order_in_words  # noqa: PLC0415
+
         known, wanted = set(stated), set(derived)
+        order = order_in_words(facts, facts.groups[group], stated, derived)
         yield NOT_DERIVED.finding(
-            f"{name} has other slots than the engine derives: {moves_in_words(stated, derived)}",
+            f"{name} has other slots than the engine derives: {moves_in_words(stated, derived)}"
+            f"{order}",
             f"{location}/step_resource_slots",
             expected=[list(ids) for ids in derived if ids not in known],
             actual=[list(ids) for ids in stated if ids not in wanted],

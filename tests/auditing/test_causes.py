@@ -15,7 +15,7 @@ from ferrum_verify.auditing.audit import audit
 from ferrum_verify.auditing.causes import MOST_TRIALS
 from ferrum_verify.catalogue.restamp import restamp
 from ferrum_verify.findings.ordering import causes_first, of_places
-from ferrum_verify.report.formats import render
+from ferrum_verify.report.formats import Screen, render
 from tests.report.findings import finding
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ MOST_LINES = 40
 
 
 @cache
-def _sound() -> Any:
-    return models.bundle("llama-3.1-8b", layers=2)
+def _sound(schema: str = models.LATEST) -> Any:
+    return models.bundle("llama-3.1-8b", layers=2, schema=schema)
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +36,13 @@ def payload() -> Any:
     return _sound()["plan"]["payload"]
 
 
-def edited(change: Callable[[Any], None]) -> Any:
-    document = deepcopy(_sound())
+def edited(
+    change: Callable[[Any], None], *, stamped: bool = True, schema: str = models.LATEST
+) -> Any:
+    document = deepcopy(_sound(schema))
     change(document["plan"]["payload"])
-    restamp(document)
+    if stamped:
+        restamp(document)
     return document
 
 
@@ -131,36 +134,164 @@ def test_two_members_swapped(payload: Any, pair: tuple[int, int], place: int) ->
 
 
 @pytest.mark.parametrize("index", range(32))
-def test_one_descriptor_renamed(payload: Any, index: int) -> None:
+@pytest.mark.parametrize("in_pools", [False, True])
+def test_one_descriptor_renamed(payload: Any, index: int, in_pools: bool) -> None:
     name = payload["memory"]["dynamic_descriptors"][index]["base_resource_id"]
 
     def change(plan: Any) -> None:
         plan["memory"]["dynamic_descriptors"][index]["base_resource_id"] = f"{name}x"
+        for pool in plan["memory"]["dynamic_pools"] if in_pools else ():
+            ids = pool["resource_ids"]
+            pool["resource_ids"] = [f"{name}x" if each == name else each for each in ids]
 
     report = told(edited(change))
     first = report.findings[0]
+    assert first.rule == "graph.unknown-resource"
+    row = f"/plan/payload/memory/dynamic_descriptors/{index}/base_resource_id"
+    assert (first.location, first.expected, first.actual) == (row, name, f"{name}x")
+    assert first.fix is not None
+    assert first.fix.startswith(f"Rename `{name}x` to `{name}` in the memory plan")
+    assert alone(report) == ["graph.unknown-resource"]
+
+
+def test_a_row_of_a_memory_plan_alone_that_was_renamed(payload: Any) -> None:
+    memory = deepcopy(payload["memory"])
+    memory["dynamic_descriptors"][5]["base_resource_id"] += "x"
+    first = told(memory).findings[0]
     assert first.rule == "pool.members"
-    assert f"`{name}x`" in first.message
-    assert f"`{name}`" in first.message
-    assert alone(report) == ["pool.members"]
+    assert first.location == "/dynamic_descriptors/5/base_resource_id"
+    assert "Rename `resource/activation/l0000/kx`" in (first.fix or "")
+
+
+def forgotten(index: int) -> Callable[[Any], None]:
+    """A node removed with its name: who waited for it waits for what it waited for."""
+
+    def change(plan: Any) -> None:
+        gone = plan["nodes"].pop(index)
+        for node in plan["nodes"]:
+            if gone["id"] in node["dependencies"]:
+                node["dependencies"].remove(gone["id"])
+                node["dependencies"] = sorted({*node["dependencies"], *gone["dependencies"]})
+
+    return change
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+@pytest.mark.parametrize("index", range(25))
+def test_one_node_removed(payload: Any, index: int, stamped: bool) -> None:
+    name = payload["nodes"][index]["id"]
+    document = edited(lambda plan: plan["nodes"].pop(index), stamped=stamped)
+    report = told(document)
+    assert f"The plan lacks `{name}`" in report.findings[0].message
+    assert alone(report) == ["contract.program-nodes"]
+    report = told(document["plan"])
+    assert f"The plan lacks `{name}`" in report.findings[0].message
+    of_the_product = ["value.overlap"] if name.endswith("/mul") else []
+    assert alone(report) == ["checkpoint.layout-differs", *of_the_product]
 
 
 @pytest.mark.parametrize("index", range(25))
-def test_one_node_removed(payload: Any, index: int) -> None:
+def test_one_node_removed_and_no_dependency_names_it(payload: Any, index: int) -> None:
     name = payload["nodes"][index]["id"]
-    report = told(edited(lambda plan: plan["nodes"].pop(index)))
-    first = report.findings[0]
-    assert first.rule == "contract.program-nodes"
-    assert f"`{name}`" in first.message
-    if name not in ("node/embedding", "node/head"):  # no other node is like them
-        assert alone(report) == ["contract.program-nodes"]
+    document = edited(forgotten(index))
+    report = told(document)
+    assert f"The plan lacks `{name}`" in report.findings[0].message
+    assert alone(report) == ["contract.program-nodes"]
+    report = told(document["plan"])
+    assert f"The plan lacks `{name}`" in report.findings[0].message
+    assert "value.input-lost" not in alone(report)
 
 
-def test_a_plan_without_its_program_that_lost_a_node() -> None:
-    plan = edited(lambda plan: plan["nodes"].pop(5))["plan"]
-    report = told(plan)
-    assert report.findings[0].rule == "graph.unknown-dependency"
-    assert "`node/l0000/attn`, which is no node" in report.findings[0].message
+@pytest.mark.parametrize(
+    ("index", "change", "rule", "said"),
+    [
+        (5, None, "graph.unknown-dependency", "waits for `node/l0000/attn`, which is no node"),
+        (5, forgotten, "binding.owner", "belongs to `node/l0000/attn`, which is no node"),
+        (7, forgotten, "reusable.executables", "200 device executables, those of 25 nodes, but 24"),
+        (24, None, "value.retained-unproduced", "`node/head`, its producer, is no node"),
+    ],
+)
+def test_a_node_removed_from_a_plan_that_names_its_nodes_nowhere(
+    index: int, change: Any, rule: str, said: str
+) -> None:
+    remove = change(index) if change else lambda plan: plan["nodes"].pop(index)
+    report = told(edited(remove, schema="5.0")["plan"])
+    assert report.findings[0].rule == rule
+    assert said in report.findings[0].message
+    assert alone(report) == [rule]
+
+
+def test_executables_of_more_nodes_than_there_are_explain_nothing_in_a_sound_plan() -> None:
+    def change(plan: Any) -> None:
+        plan["memory"]["reusable_execution"]["maximum_device_executables"] = 208
+
+    report = told(edited(change))
+    assert alone(report) == ["reusable.executables"]
+    assert all(each.cause is None for each in report.findings)
+
+
+def exchanged(left: int, right: int) -> Callable[[Any], None]:
+    def change(plan: Any) -> None:
+        nodes = plan["nodes"]
+        nodes[left], nodes[right] = nodes[right], nodes[left]
+
+    return change
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+@pytest.mark.parametrize("part", ["plan", None])
+@pytest.mark.parametrize("pair", [(3, 4), (2, 4), (8, 9), (0, 1), (2, 9), (23, 24)])
+def test_two_nodes_in_another_order(
+    payload: Any, pair: tuple[int, int], part: str | None, stamped: bool
+) -> None:
+    document = edited(exchanged(*pair), stamped=stamped)
+    report = told(document if part is None else document[part])
+    first, names = report.findings[0], [payload["nodes"][each]["id"] for each in pair]
+    if first.rule != "graph.later-dependency":
+        assert first.rule == "checkpoint.layout-differs"
+        assert "stand in another order than its checkpoint layout names them" in first.message
+        assert f"the plan has `{names[1]}`, the layout has `{names[0]}`" in first.message
+    assert alone(report) == [first.rule]
+
+
+def test_the_order_of_a_program_and_of_slots_tells_of_two_nodes() -> None:
+    document = edited(exchanged(3, 4), schema="5.0")
+    first = told(document).findings[0]
+    assert first.rule == "slot.not-derived"
+    assert "the plan has `node/l0000/v`, the program has `node/l0000/k`" in first.message
+    first = told(document["plan"]).findings[0]
+    assert "if `node/l0000/v` and `node/l0000/k` stood in each other's place" in first.message
+
+
+@pytest.mark.parametrize("judge", ["all", "safety", "conformance"])
+def test_order_that_was_not_judged_is_said(judge: Any) -> None:
+    document = edited(lambda plan: plan["nodes"][24]["dependencies"].append("node/lost"))
+    report = audit(document, prove=False, judge=judge)
+    (open_,) = (each for each in report.findings if each.rule == "graph.order-not-judged")
+    assert (open_.undecided, open_.cause) == (True, None)
+    assert "because of 1 of graph.unknown-dependency" in open_.message
+    assert report.verdict == ("undecided" if judge == "safety" else "violated")
+    assert {slot.fenced for slot in report.documents[0].slots} == {None}
+
+
+@pytest.mark.parametrize("dependency", PROVED)
+@pytest.mark.parametrize("execution", ["fenced", "concurrent"])
+def test_what_follows_has_its_counterexample_where_a_run_shows_it(
+    dependency: tuple[int, str], execution: Any
+) -> None:
+    index, name = dependency
+    document = edited(lambda plan: plan["nodes"][index]["dependencies"].remove(name))
+    report = audit(document, execution=execution)
+    pairs = [each for each in report.findings if each.rule == "slot.shared-while-live"]
+    assert {each.cause for each in pairs} == {0}
+    for each in pairs:
+        kept_apart = "only the order of other nodes keeps them apart" in each.message
+        assert (each.counterexample is None) == kept_apart
+    shown = [each for each in pairs if each.counterexample is not None]
+    assert shown
+    text = render(report, "text", Screen(show_all=True))
+    every = sum(each.counterexample is not None for each in report.findings)
+    assert text.count("counterexample:") == every
 
 
 def test_two_mistakes_have_two_causes() -> None:
