@@ -9,6 +9,7 @@ from ferrum_verify.auditing.judged import Edited
 from ferrum_verify.auditing.lost_values import (
     bindings_again,
     bindings_alone,
+    in_place,
     own_workspaces,
     resources_of,
     storage_of,
@@ -142,6 +143,7 @@ def _again(
             again["values"] = bindings_again(source, alike, lies_in)
         else:
             again["values"] = bindings_alone(subject, name, nodes, alone=alone)
+            again["exact_aliases"] = in_place(again["values"])
             resources |= set(resources_of(again["values"]))
         if alone and source is None:
             resources |= {resource for resource, _ in unused_values(subject)}

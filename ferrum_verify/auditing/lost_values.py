@@ -80,8 +80,26 @@ def bindings_alone(
             if value not in written and value not in kept:
                 values.append({**each, "role": "output", "access": "write", "alias": "no_alias"})
             elif value not in read and value not in kept:
-                values.append({**each, "role": "input", "access": "read", "alias": "no_alias"})
+                again = {**each, "role": "input", "access": "read", "alias": "no_alias"}
+                values.append({**again, "ordinal": sum(each["role"] == "input" for each in values)})
     return values
+
+
+def in_place(values: Sequence[Any]) -> list[dict[str, Any]]:
+    """The exact aliases of a lost node: what it wrote where it read, as wire JSON."""
+    return [
+        {
+            "output_value_id": after["value_id"],
+            "output_ordinal": after["ordinal"],
+            "input_value_id": before["value_id"],
+            "input_ordinal": before["ordinal"],
+            "kind": "may_alias",
+        }
+        for after in values
+        for before in values
+        if after["role"] == "output" and before["role"] == "input"
+        if after["storage"] == before["storage"]
+    ]
 
 
 def resources_of(bindings: Sequence[Any]) -> list[str]:
