@@ -119,8 +119,9 @@ def _owners(subject: Subject) -> Iterator[str]:
     if subject.header is not None:
         yield from (each.producer_node_id for each in subject.header.retained_completion_values)
     if subject.memory is not None:
-        rows = (*subject.memory.static_allocations, *subject.memory.dynamic_descriptors)
-        names = (getattr(row.kind, "node_id", None) for row in rows)
+        kinds = [row.kind for row in subject.memory.static_allocations]
+        kinds += [row.kind for row in subject.memory.dynamic_descriptors]
+        names = (getattr(kind, "node_id", None) for kind in kinds)
         yield from (name for name in names if name is not None)
 
 

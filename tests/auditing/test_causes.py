@@ -16,6 +16,7 @@ from ferrum_verify.auditing.causes import MOST_TRIALS
 from ferrum_verify.catalogue.restamp import restamp
 from ferrum_verify.findings.ordering import causes_first, of_places
 from ferrum_verify.report.formats import Screen, render
+from models.schemas import LATEST
 from tests.report.findings import finding
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ MOST_LINES = 40
 
 
 @cache
-def _sound(schema: str = models.LATEST) -> Any:
+def _sound(schema: str = LATEST) -> Any:
     return models.bundle("llama-3.1-8b", layers=2, schema=schema)
 
 
@@ -36,9 +37,7 @@ def payload() -> Any:
     return _sound()["plan"]["payload"]
 
 
-def edited(
-    change: Callable[[Any], None], *, stamped: bool = True, schema: str = models.LATEST
-) -> Any:
+def edited(change: Callable[[Any], None], *, stamped: bool = True, schema: str = LATEST) -> Any:
     document = deepcopy(_sound(schema))
     change(document["plan"]["payload"])
     if stamped:
