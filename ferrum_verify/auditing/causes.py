@@ -84,7 +84,8 @@ def with_causes(
             continue  # its fault was another one
         for key in gone:
             for index in left.pop(key):
-                if index != undoing.cause:
+                # What could not be judged stays in sight, whyever.
+                if index != undoing.cause and not findings[index].undecided:
                     cause_of[index] = undoing.cause
         judged, moved = then, back
     cause_of |= _of_the_hash(findings, cause_of)

@@ -69,12 +69,16 @@ def finding_blocks(
 
 
 def _one_of_each_place(indices: Sequence[int], findings: Sequence[Finding]) -> list[int]:
-    """As many of a rule as are shown: first those of places, such as slots, not yet shown."""
+    """As many of a rule as are shown: first those of places, such as slots, not yet shown.
+
+    Of one place, and of what is left, those with a counterexample come first.
+    """
+    ranked = sorted(indices, key=lambda index: findings[index].counterexample is None)
     seen: dict[str, int] = {}
-    for index in indices:
+    for index in ranked:
         seen.setdefault(findings[index].location, index)
     first = list(seen.values())
-    rest = [index for index in indices if index not in set(first)]
+    rest = [index for index in ranked if index not in set(first)]
     return sorted([*first, *rest][:SHOWN_OF_A_RULE])
 
 

@@ -16,6 +16,7 @@ from ferrum_verify.auditing.causes import MOST_TRIALS
 from ferrum_verify.catalogue.restamp import restamp
 from ferrum_verify.findings.ordering import causes_first, of_places
 from ferrum_verify.report.formats import Screen, render
+from ferrum_verify.report.hiding import hide
 from models.schemas import LATEST
 from tests.report.findings import finding
 
@@ -290,6 +291,8 @@ def test_what_follows_has_its_counterexample_where_a_run_shows_it(
     text = render(report, "text", Screen(show_all=True))
     every = sum(each.counterexample is not None for each in report.findings)
     assert text.count("counterexample:") == every
+    selected, _ = hide(report, "ignored", lambda _, each: None if each in pairs else "another")
+    assert "counterexample:" in render(selected, "text")
 
 
 def test_two_mistakes_have_two_causes() -> None:
