@@ -118,9 +118,8 @@ def _order_open(subject: Subject, findings: Sequence[Finding]) -> Finding:
     faults = Counter(each.rule for each in findings if each.rule in graph.ORDER_RULES)
     named = ", ".join(f"{count:,} of {rule}" for rule, count in faults.items())
     return graph.ORDER_OPEN.finding(
-        f"what depends on the order of the nodes was not judged because of {named}: whether slots "
-        "and liveness are what the engine derives, and whether resources that share bytes are "
-        "ever live together",
+        f"order was not judged because of {named}: neither slots and liveness, nor whether "
+        "resources that share bytes are ever live together",
         subject.places.nodes,
     )
 

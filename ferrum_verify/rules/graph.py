@@ -43,7 +43,7 @@ ORDER_OPEN = Rule(
     why="Whether resources that share bytes are ever live together, and whether slots and liveness "
     "are what the engine derives, rests on the order. Without one nothing is found wrong with "
     "them, which does not make them right.",
-    fix="Mend the ids and dependencies that are named, and audit again.",
+    fix="Mend the ids and dependencies that are named.",
     source="docs/format.md, «Graph rules»",
     severity="note",
     undecided=True,
