@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ferrum_verify.auditing.undoing import undoings
 from ferrum_verify.findings.ordering import causes_first
+from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
 from ferrum_verify.rules.graph import ORDER_RULES
 from ferrum_verify.rules.integrity import PLAN_HASH
 
@@ -27,6 +28,16 @@ if TYPE_CHECKING:
 MOST_TRIALS = 8
 _MOST_JUDGED = 20_000
 """Nodes, rows and findings that all trials of a document go through together, at most."""
+
+
+_RECKONED = {
+    *(f"capacity.{each}-mismatch" for each in ("usable", "minimum", "runnable", "ceiling")),
+    *(f"pool.{each}-minimum" for each in ("request", "sequence", "resident")),
+    *("pool.ceiling", "pool.reusable-ceiling", "pool.resident-maximum"),
+    *("static.total-mismatch", "liveness.peak", "reusable.budget", "reusable.bucket-identity"),
+    *("integrity.plan-hash", "integrity.plan-id"),
+}
+"""Rules of totals, hashes and ids that are reckoned from the rest of a document."""
 
 
 class Key(NamedTuple):
@@ -55,6 +66,7 @@ def with_causes(
     """
     if sum(finding.severity == "error" for finding in findings) < 2:
         return causes_first(findings)
+    findings = sorted(findings, key=_depth)
     concrete = {key_of(finding) for finding in judged.findings}
     left: dict[Key, list[int]] = {}
     for index, finding in enumerate(findings):
@@ -94,6 +106,19 @@ def with_causes(
         for index, finding in enumerate(findings)
     ]
     return causes_first(told)
+
+
+def _depth(finding: Finding) -> int:
+    """How far a finding may lie from its cause, where no trial tells; the nearest come first.
+
+    The plan follows its program, catalog and policy, so what differs from them leads. Values that
+    overlap are overwritten for it. Totals and hashes are reckoned from all the rest.
+    """
+    if finding.family == "contract":
+        return 0
+    if finding.rule in _RECKONED:
+        return 3
+    return 2 if finding.rule in (OVERWRITTEN.id, RACE.id, RESOURCE_RACE.id) else 1
 
 
 def _unmoved(place: str) -> str:

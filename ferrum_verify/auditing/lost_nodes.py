@@ -44,7 +44,7 @@ def with_lost_nodes(judged: Judged, *, nameless: bool = False) -> Edited | None:
     if order is None or not order.nodes:
         return None
     known = {node.id for node in order.nodes}
-    program = _program_nodes(subject)
+    program = program_nodes(subject)
     stated = node_order(subject)
     named = (*stated, *(name for node in order.nodes for name in node.dependencies))
     lost = [name for name in dict.fromkeys((*named, *_owners(subject))) if name not in known]
@@ -79,7 +79,8 @@ def with_lost_nodes(judged: Judged, *, nameless: bool = False) -> Edited | None:
     return Edited(edited(document, at, lambda _: wire), moved_back)
 
 
-def _program_nodes(subject: Subject) -> dict[str, ProgramNode]:
+def program_nodes(subject: Subject) -> dict[str, ProgramNode]:
+    """The nodes of the program by their ids; none without a program."""
     if subject.program is None:
         return {}
     return {node.id: node for block in subject.program.blocks for node in block.nodes}
@@ -106,7 +107,7 @@ def _values(node: dict[str, Any], role: str) -> set[str]:
 def node_order(subject: Subject) -> list[str]:
     """The nodes of the program, else of the plan's checkpoint layout, in order; none of neither."""
     if subject.program is not None:
-        return list(_program_nodes(subject))
+        return list(program_nodes(subject))
     header = subject.header
     if header is None or header.sequence_checkpoint_layout is None:
         return []

@@ -12,15 +12,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.auditing.judged import Edited
-from ferrum_verify.auditing.lost_nodes import node_order, with_lost_nodes, with_nameless_node
-from ferrum_verify.documents.pointer import edited, steps_of
+from ferrum_verify.auditing.lost_nodes import (
+    node_order,
+    program_nodes,
+    with_lost_nodes,
+    with_nameless_node,
+)
+from ferrum_verify.auditing.lost_values import resources_of
+from ferrum_verify.documents.pointer import edited, steps_of, value_at
 from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
 from ferrum_verify.rules.binding import OWNER
 from ferrum_verify.rules.checkpoint_stated import DIFFERS
 from ferrum_verify.rules.data_flow import READ_BEFORE_WRITE
 from ferrum_verify.rules.graph import LATER_DEPENDENCY, UNKNOWN_DEPENDENCY, UNKNOWN_RESOURCE
 from ferrum_verify.rules.pool import MEMBERS
-from ferrum_verify.rules.program_provenance import NODES
+from ferrum_verify.rules.program_provenance import NODES, VALUES
 from ferrum_verify.rules.retained import UNPRODUCED
 from ferrum_verify.rules.reusable import EXECUTABLES
 from ferrum_verify.rules.slot import NOT_DERIVED
@@ -67,6 +73,7 @@ def undoings(findings: Sequence[Finding]) -> Iterator[Undoing]:
     yield from (Undoing(index, _in_order) for index in [*of(LATER_DEPENDENCY.id)[:1], *layout])
     for index in of(UNKNOWN_RESOURCE.id, MEMBERS.id):
         yield Undoing(index, _renamed_back(findings[index]))
+    yield from _as_stated(findings)
     for index in of(READ_BEFORE_WRITE.id):
         reader, writer = findings[index].about[:2]
         yield Undoing(index, _depending(writer, reader))
@@ -86,6 +93,14 @@ def undoings(findings: Sequence[Finding]) -> Iterator[Undoing]:
         for index, finding in enumerate(findings):
             if finding.severity == "error" and finding.family != "integrity":
                 yield Undoing(index, _with_expected(finding))
+
+
+def _as_stated(findings: Sequence[Finding]) -> Iterator[Undoing]:
+    """What the program, the catalog and the policy say is not the plan's to choose."""
+    stated = [index for index, finding in enumerate(findings) if finding.family == "contract"]
+    bound = [index for index in stated if findings[index].rule == VALUES.id]
+    yield from (Undoing(index, _as_the_program_binds(findings[index])) for index in bound[:1])
+    yield from (Undoing(index, _with_expected(findings[index])) for index in stated[:2])
 
 
 def _in_order(judged: Judged) -> Edited | None:
@@ -142,6 +157,38 @@ def _with_expected(finding: Finding) -> Callable[[Judged], Edited | None]:
             return Edited(edited(judged.document, finding.location, expected_in_place_of))
         except (LookupError, ValueError, TypeError):
             return None  # what was expected is missing there, or of another form
+
+    return undo
+
+
+def _as_the_program_binds(finding: Finding) -> Callable[[Judged], Edited | None]:
+    """A node binds the values that the program says, each where other nodes have it."""
+
+    def undo(judged: Judged) -> Edited | None:
+        nodes = judged.subject.places.nodes
+        wire = value_at(judged.document, nodes)
+        index = int(steps_of(finding.location)[len(steps_of(nodes))])
+        source = program_nodes(judged.subject).get(wire[index]["id"])
+        if source is None:
+            return None
+        stated = {"input": source.inputs, "output": source.outputs}
+        bound = {each["value_id"]: each for node in wire for each in node["values"]}
+
+        def rebound(binding: dict[str, Any]) -> dict[str, Any]:
+            values, ordinal = stated[binding["role"]], binding["ordinal"]
+            value = values[ordinal] if ordinal < len(values) else None
+            if value is None or value == binding["value_id"] or value not in bound:
+                return binding
+            own = {key: binding[key] for key in ("role", "ordinal", "access", "alias")}
+            return {**bound[value], **own}
+
+        def changed(node: dict[str, Any]) -> dict[str, Any]:
+            values = [rebound(each) for each in node["values"]]
+            left = {*resources_of(node["values"])} - {*resources_of(values)}
+            listed = {*node["resources"], *resources_of(values)} - left
+            return {**node, "values": values, "resources": sorted(listed)}
+
+        return Edited(edited(judged.document, f"{nodes}/{index}", changed))
 
     return undo
 

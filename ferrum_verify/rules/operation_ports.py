@@ -120,6 +120,8 @@ def check_node(node: PlanNode, accepted: AcceptedPorts, location: str) -> Iterat
                 f"{binding.ordinal} of "
                 f"`{operation.id}`, but {' and '.join(_differences(binding, port))}.",
                 f"{location}/values/{index}",
+                expected={"access": port.contract.access},
+                actual={"access": binding.access},
             )
 
 

@@ -92,7 +92,6 @@ def _check_value_alignment(node: PlanNode, rows: ResourceRows, location: str) ->
             f"Provider `{node.provider_resources.provider_id}` wants the values of node "
             f"`{node.id}` aligned to {wanted:,} bytes, but the plan aligns {named}.",
             f"{location}/provider_resources/value_alignment_bytes",
-            actual=wanted,
         )
 
 
