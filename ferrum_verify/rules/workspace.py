@@ -6,10 +6,12 @@ static and descriptor rules hold them to that.
 
 from __future__ import annotations
 
+from math import lcm
 from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import plural
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, OPAQUE_LAYOUT_FINGERPRINT
 from ferrum_verify.plan.resource_rows import describe_profile
 from ferrum_verify.rules import estimates
@@ -18,7 +20,7 @@ from ferrum_verify.rules.workspace_ceilings import check_ceilings, check_size
 from ferrum_verify.rules.workspace_shapes import Ceilings, Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ferrum_verify.documents.node import PlanNode
     from ferrum_verify.findings import Finding
@@ -36,20 +38,24 @@ def check(subject: Subject, rows: ResourceRows | None) -> Iterator[Finding]:
         return
     ceilings = None if memory is None else Ceilings.of(subject, memory)
     workspaces: list[Workspace] = []
+    misaligned: dict[str, list[PlanNode]] = {}
     for index, node in enumerate(nodes):
         at_most = (1, 1) if ceilings is None else (*ceilings.sequences[:1], *ceilings.tokens[:1])
         place = f"{subject.places.nodes}/{index}"
         findings = list(estimates.check_node(node, place, *at_most))
         own = [] if rows is None else list(_workspaces(node, rows))
-        if rows is not None and not findings:
-            findings += _check_value_alignment(node, rows, place)
+        short = [] if rows is None or findings else _misaligned(node, rows)
         if ceilings is not None:
             for workspace in own:
                 findings += _check_row(workspace, ceilings)
-        if findings and not estimate_holds(subject, index):
+        if (findings or short) and not estimate_holds(subject, index):
             continue
+        for resource in short:
+            misaligned.setdefault(resource, []).append(node)
         yield from findings
         workspaces += [each for each in own if _has_its_kind(each)]
+    if rows is not None:
+        yield from _check_value_alignment(misaligned, rows)
     if memory is not None and ceilings is not None:
         yield from check_ceilings(workspaces, ceilings, subject, memory)
 
@@ -78,21 +84,36 @@ VALUE_ALIGNMENT = Rule(
 )
 
 
-def _check_value_alignment(node: PlanNode, rows: ResourceRows, location: str) -> Iterator[Finding]:
-    wanted = node.provider_resources.value_alignment_bytes
-    short: dict[str, int] = {}
-    for binding in node.values:
-        for component in binding.storage.components:
-            row = rows.get(component.resource_id)
-            if row is not None and row.alignment_bytes % wanted:
-                short[component.resource_id] = row.alignment_bytes
-    if short:
-        named = ", ".join(f"`{resource}` to {bytes_:,}" for resource, bytes_ in short.items())
+def _check_value_alignment(
+    misaligned: Mapping[str, Sequence[PlanNode]], rows: ResourceRows
+) -> Iterator[Finding]:
+    for resource, nodes in misaligned.items():
+        aligned = rows[resource].alignment_bytes
+        most = max(nodes, key=lambda node: node.provider_resources.value_alignment_bytes)
+        wanted = most.provider_resources.value_alignment_bytes
+        others = len(nodes) - 1
         yield VALUE_ALIGNMENT.finding(
-            f"Provider `{node.provider_resources.provider_id}` wants the values of node "
-            f"`{node.id}` aligned to {wanted:,} bytes, but the plan aligns {named}.",
-            f"{location}/provider_resources/value_alignment_bytes",
+            f"The plan aligns `{resource}` to {plural(aligned, 'byte')}, but provider "
+            f"`{most.provider_resources.provider_id}` wants the values of node `{most.id}` "
+            f"aligned to {wanted:,}"
+            + (
+                f", and {plural(others, 'more node')} cannot do with so few either."
+                if others
+                else "."
+            ),
+            rows.pointer(resource, "alignment_bytes"),
+            expected=lcm(wanted, aligned),
+            actual=aligned,
         )
+
+
+def _misaligned(node: PlanNode, rows: ResourceRows) -> list[str]:
+    """The resources of a node's values that are not aligned as its provider wants."""
+    wanted = node.provider_resources.value_alignment_bytes
+    bound = dict.fromkeys(
+        component.resource_id for binding in node.values for component in binding.storage.components
+    )
+    return [name for name in bound if name in rows and rows[name].alignment_bytes % wanted]
 
 
 KIND = Rule(

@@ -295,6 +295,76 @@ def test_what_follows_has_its_counterexample_where_a_run_shows_it(
     assert "counterexample:" in render(selected, "text")
 
 
+def node_of(payload: Any, name: str) -> Any:
+    return next(node for node in payload["nodes"] if node["id"] == name)
+
+
+def row_of(payload: Any, name: str) -> Any:
+    rows = payload["memory"]["dynamic_descriptors"]
+    return next(row for row in rows if row["base_resource_id"] == name)
+
+
+def widen(payload: Any) -> None:
+    node_of(payload, "node/l0000/gate")["values"][0]["access"] = "read_write"
+
+
+def narrow(payload: Any) -> None:
+    node_of(payload, "node/l0000/gate")["values"][2]["access"] = "read"
+
+
+def bind_another(payload: Any) -> None:
+    node_of(payload, "node/l0000/down")["values"][0]["value_id"] = "value/l0000/gate"
+
+
+def halve(payload: Any) -> None:
+    row_of(payload, "resource/activation/l0000/gate")["demand"]["tokens"]["bytes_per_token"] //= 2
+
+
+def align(payload: Any) -> None:
+    row_of(payload, "resource/activation/l0000/gate")["alignment_bytes"] = 128
+
+
+def halve_workspace(payload: Any) -> None:
+    row_of(payload, "resource/scratch/l0000/down")["demand"]["tokens"]["bytes_per_token"] //= 2
+
+
+def halve_weight(payload: Any) -> None:
+    row = payload["memory"]["static_allocations"][0]
+    for size in ("per_instance_bytes", "instance_stride_bytes", "size_bytes"):
+        row[size] //= 2
+
+
+def halve_bucket(payload: Any) -> None:
+    bucket = payload["memory"]["reusable_execution"]["buckets"][2]["bucket"]
+    bucket["capacity"]["maximum_tokens"] //= 2
+
+
+@pytest.mark.parametrize(
+    ("change", "cause", "follow"),
+    [
+        (widen, "contract.port-differs", {"value.race"}),
+        (narrow, "contract.port-differs", {"value.malformed"}),
+        (
+            bind_another,
+            "contract.program-values-differ",
+            {"graph.work-unmatched-projection", "value.overwritten"},
+        ),
+        (halve_workspace, "contract.workspace-size", {"pool.ceiling"}),
+        (halve, "value.row-too-small", set()),
+        (halve_weight, "value.exceeds-resource", set()),
+        (align, "contract.value-misaligned", {"descriptor.foreign-pool"}),
+        (halve_bucket, "contract.policy-reusable-execution", set()),
+    ],
+)
+def test_what_the_plan_was_made_from_leads_and_sums_come_last(
+    change: Callable[[Any], None], cause: str, follow: set[str]
+) -> None:
+    findings = told(edited(change, stamped=False)).findings
+    assert findings[0].rule == cause
+    followers = {each.rule for each in findings if each.cause == 0}
+    assert followers == {*follow, "integrity.plan-hash"}
+
+
 def test_two_mistakes_have_two_causes() -> None:
     def change(plan: Any) -> None:
         plan["nodes"][6]["dependencies"].remove("node/l0000/attn")
