@@ -12,7 +12,6 @@ from ferrum_verify.counterexamples import Shape
 from ferrum_verify.documents.primitives import U32_MAX, U64_MAX, U128_MAX
 from ferrum_verify.documents.terms import Linear, Part, Staircase, Step
 from ferrum_verify.plan.sizes import Claim
-from ferrum_verify.prove import sizes
 from ferrum_verify.prove.capacity import sums_fit
 from ferrum_verify.prove.formulas import (
     SymbolicShape,
@@ -20,6 +19,7 @@ from ferrum_verify.prove.formulas import (
     defined_up_to,
     largest_at,
     largest_in_turn,
+    most_taken,
 )
 from ferrum_verify.prove.liveness import stays_within
 from ferrum_verify.prove.need import Need, fits, passes, several_fit, several_pass
@@ -158,12 +158,11 @@ def test_the_largest_of_a_kind_is_asked_beyond_the_bounds_of_another(
     nine = Claim(Linear(0, (Part("tokens", 1, 9),)), 1, NO_BLOCKS)
     both = ((CLAIMS[0], 1), (nine, 1))
     assert holds(stay_under, both, 1000)
-    reckoned = sizes.most_taken
 
     def too_few(claim: Claim, most: Shape) -> int:
-        return 8 if claim == nine else reckoned(claim, most)
+        return 8 if claim == nine else most_taken(claim, most)
 
-    monkeypatch.setattr(sizes, "most_taken", too_few)
+    monkeypatch.setattr("ferrum_verify.prove.sizes.most_taken", too_few)
     assert not holds(stay_under, both, 1000)
 
 
