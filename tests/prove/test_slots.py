@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ferrum_verify.catalogue.edits import apply_edits
@@ -88,7 +88,13 @@ def graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
     ]
 
 
+def _node(name: str, *dependencies: str, uses: str = "") -> dict[str, Any]:
+    return {"id": name, "dependencies": list(dependencies), "resources": uses.split()}
+
+
 @given(graphs(), st.sampled_from(EXECUTIONS))
+# A barrier for another node keeps the last from the first: no run is to be made up.
+@example([_node("n0", uses="a"), _node("n1", "n0"), _node("n2", uses="b")], "fenced")
 @settings(max_examples=120, deadline=None)
 def test_the_solver_agrees_with_the_fast_path_on_any_small_plan(
     raw: list[dict[str, Any]], execution: Execution
