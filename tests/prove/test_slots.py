@@ -20,6 +20,7 @@ from ferrum_verify.plan.sharing import EXECUTIONS, slot_safety
 from ferrum_verify.prove.claims import plan_of, slot_sources
 from ferrum_verify.prove.obligation import Refuted, Undecided
 from ferrum_verify.prove.prover import prove
+from ferrum_verify.prove.schedules import side_by_side
 from ferrum_verify.prove.slots import slot_claims
 from ferrum_verify.prove.windows import PlanGraph
 from ferrum_verify.reading.parse import subject_of
@@ -122,6 +123,16 @@ def test_the_solver_agrees_with_the_fast_path_on_any_small_plan(
     for verdict in proof.of(Refuted):
         # Under `fenced` a barrier may keep the pair apart in every run; then none is shown.
         assert verdict.counterexample is not None or execution == "fenced"
+
+
+def test_nodes_without_order_run_side_by_side_where_a_model_has_such_runs() -> None:
+    graph = PlanGraph([FragmentNode(**_node("n0")), FragmentNode(**_node("n1"))])
+    runs = {model: side_by_side(graph, 0, 1, model, [0, 1]) for model in EXECUTIONS}
+    assert runs == {
+        "in-order": None,
+        "fenced": {0: (0, 2), 1: (1, 2)},
+        "concurrent": {0: (0, 1), 1: (0, 1)},
+    }
 
 
 def test_equal_layers_are_proved_once() -> None:
