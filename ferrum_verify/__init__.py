@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ferrum_verify.limits import Limits as Limits
     from ferrum_verify.prove.proving import Proving as Proving
     from ferrum_verify.report.model import DocumentReport as DocumentReport
-    from ferrum_verify.report.model import Report as Report
+    from ferrum_verify.report.saved import Report as Report
 
 
 # Where each public name lives. A name is imported when it is first used: `audit` alone takes 23
@@ -45,7 +45,7 @@ _HOMES = {
     "Limits": "ferrum_verify.limits",
     "Proving": "ferrum_verify.prove.proving",
     "DocumentReport": "ferrum_verify.report.model",
-    "Report": "ferrum_verify.report.model",
+    "Report": "ferrum_verify.report.saved",
 }
 
 __all__ = [  # noqa: PLE0604 - every public name, and the version

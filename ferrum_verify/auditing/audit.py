@@ -20,7 +20,8 @@ from ferrum_verify.plan.sharing import EXECUTIONS
 from ferrum_verify.prove.proving import Proving
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.reading.parse import UNREADABLE, subject_of
-from ferrum_verify.report.model import DocumentReport, Report, SlotReport, verdict_of
+from ferrum_verify.report.model import DocumentReport, SlotReport, verdict_of
+from ferrum_verify.report.saved import Report
 from ferrum_verify.report.shown import gate, shown
 from ferrum_verify.rules.judged import judged_places
 

@@ -7,7 +7,6 @@ computed is left out of it, never ``null``.
 from __future__ import annotations
 
 from dataclasses import asdict, astuple, dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ferrum_verify.findings import Judgment
@@ -16,12 +15,10 @@ from ferrum_verify.report.hidden import hidden_words
 from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import networkx as nx
-    from pandas import DataFrame
 
     from ferrum_verify.counterexamples import Runs
     from ferrum_verify.documents.catalog import CapabilityCatalog
@@ -309,28 +306,6 @@ class Report:
             f"{len(self.findings):,} finding{'s' * (len(self.findings) != 1)}>"
         )
 
-    def _repr_html_(self) -> str:
-        """The report as a notebook shows it."""
-        page: str = _saved().as_frame_of_a_page(self)
-        return page
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the report to a file, in the format that its name ends in.
-
-        That is ``.html``, ``.json``, ``.sarif``, ``.md``, ``.xml`` (JUnit) or ``.txt``. Raises
-        ValueError for another ending, and OSError where the file cannot be written.
-        """
-        _saved().save(self, path)
-
-    def to_rows(self) -> list[dict[str, Any]]:
-        """A row for each finding, of its document's ``source``, what it says and its ``cause``."""
-        rows: list[dict[str, Any]] = _saved().rows(self)
-        return rows
-
-    def to_frame(self) -> DataFrame:
-        """The rows as a pandas data frame; raises ImportError where pandas is not installed."""
-        return _saved().to_frame(self)
-
     def to_wire(self) -> dict[str, Any]:
         """The whole report as JSON."""
         return {
@@ -367,8 +342,3 @@ def verdict_of(
     if any(finding.undecided for finding in findings):
         return "undecided"
     return "undecided" if obligations is not None and obligations.undecided else "verified"
-
-
-def _saved() -> Any:
-    """What writes reports, by its name: it knows what a report is, and few ask for it."""
-    return import_module("ferrum_verify.report.saved")

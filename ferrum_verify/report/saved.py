@@ -7,12 +7,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.findings.ordering import label_of
+from ferrum_verify.report import model
 from ferrum_verify.report.formats import render
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from ferrum_verify.report.model import Report
 
 ENDINGS = {
     ".html": "html",
@@ -29,45 +28,51 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def save(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the report to a file; ValueError for a name that ends in none of ``ENDINGS``."""
-    ending = os.path.splitext(path)[1].lower()
-    if ending not in ENDINGS:
-        raise ValueError(
-            f"{os.fspath(path)!r} ends in none of {', '.join(ENDINGS)}, by which the format is "
-            "chosen"
-        )
-    text = render(report, ENDINGS[ending])
-    with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text)
+class Report(model.Report):
+    """What an audit returns: the records, and what a notebook or a script does with them."""
 
+    __slots__ = ()
 
-def as_frame_of_a_page(report: Report) -> str:
-    """HTML that shows the report's page in a frame of its own, with styles that touch no other."""
-    page = html.escape(render(report, "html"), quote=True)
-    return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report to a file, in the format that its name ends in.
 
+        That is ``.html``, ``.json``, ``.sarif``, ``.md``, ``.xml`` (JUnit) or ``.txt``. Raises
+        ValueError for another ending, and OSError where the file cannot be written.
+        """
+        ending = os.path.splitext(path)[1].lower()
+        if ending not in ENDINGS:
+            raise ValueError(
+                f"{os.fspath(path)!r} ends in none of {', '.join(ENDINGS)}, by which the format "
+                "is chosen"
+            )
+        text = render(self, ENDINGS[ending])
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
 
-def to_frame(report: Report) -> DataFrame:
-    """A row for each finding; raises ImportError where pandas is not installed."""
-    from pandas import DataFrame  # noqa: PLC0415 - it is no dependency
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, whose styles touch nothing else in a notebook."""
+        page = html.escape(render(self, "html"), quote=True)
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
-    return DataFrame(rows(report), columns=list(_COLUMNS))
+    def to_frame(self) -> DataFrame:
+        """The rows as a pandas data frame; raises ImportError where pandas is not installed."""
+        from pandas import DataFrame  # noqa: PLC0415 - it is no dependency
 
+        return DataFrame(self.to_rows(), columns=list(_COLUMNS))
 
-def rows(report: Report) -> list[dict[str, Any]]:
-    """A row for each finding, with the document that it is of."""
-    return [
-        {
-            "source": document.source,
-            "rule": finding.rule,
-            "family": finding.family,
-            "judgment": finding.judgment,
-            "severity": label_of(finding),
-            "message": finding.message,
-            "location": finding.location,
-            "cause": finding.cause,
-        }
-        for document in report.documents
-        for finding in document.findings
-    ]
+    def to_rows(self) -> list[dict[str, Any]]:
+        """A row for each finding, of its document's ``source``, what it says and its ``cause``."""
+        return [
+            {
+                "source": document.source,
+                "rule": finding.rule,
+                "family": finding.family,
+                "judgment": finding.judgment,
+                "severity": label_of(finding),
+                "message": finding.message,
+                "location": finding.location,
+                "cause": finding.cause,
+            }
+            for document in self.documents
+            for finding in document.findings
+        ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.definition.plan_parts import (
@@ -86,11 +87,15 @@ def slots_of(plan: Plan) -> dict[str, list[Arena]]:
 def touches(plan: Plan, shape: Shape) -> list[Touch]:
     """All that the nodes touch in a step of a shape."""
     in_wave, in_slots = waves(plan, shape), slots_of(plan)
+    given = Counter(resource for _, resource in in_wave)
 
     def places(node: int, resource: str) -> list[tuple[Arena, int]]:
         if resource in in_slots:
             return [(arena, 0) for arena in in_slots[resource]]
-        return [in_wave.get((plan.nodes[node]["id"], resource), (("own", resource), 0))]
+        own: tuple[Arena, int] = ("own", resource), 0
+        in_row = in_wave.get((plan.nodes[node]["id"], resource), own)
+        # What several rows give in places of their own is one resource to the nodes that use it.
+        return [in_row, own] if given[resource] > 1 else [in_row]
 
     found = []
     for node, placed_by, parts in touched(plan, shape):

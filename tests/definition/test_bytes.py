@@ -84,6 +84,26 @@ def test_a_value_in_lent_bytes_is_lost_when_another_node_is_lent_them(lent: tupl
     assert kinds(document) == in_all(*lost)
 
 
+def test_a_lent_resource_is_one_however_many_rows_give_it() -> None:
+    """Two nodes were lent it in different places, and the later one writes over the earlier."""
+    document = plan(
+        ("a", [], ["in"], "first"),
+        ("b", ["a"], ["first"], "second"),
+        ("c", ["b"], ["in"], "third"),
+        ("d", ["c"], ["second", "third"], "fourth"),
+    )
+    for name in ("first", "second"):
+        rows_of(document)[f"r/{name}"]["lifetime"] = "invocation"
+    for each in nodes_of(document):
+        for binding in each["values"]:
+            if binding["value_id"] == "third":
+                place_of(binding)["resource_id"] = "r/second"
+    del rows_of(document)["r/third"]
+    assert kinds(document) == in_all("overwritten")
+    for model in MODELS:
+        assert compare(document, model).name == "violated"
+
+
 def test_an_input_stands_from_the_start() -> None:
     document = plan(
         ("a", [], ["in"], "first"),

@@ -22,7 +22,7 @@ from tests.mutants.table import ROOT, Mutant, table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-COPIED = ("ferrum_verify", "proofs", "models", "tests")
+COPIED = ("ferrum_verify", "proofs", "models", "tests", "docs")
 LIMIT_SECONDS = 300.0
 PASSED, FAILED, OUT_OF_TIME = 0, 1, -1
 FATES = {PASSED: "alive", FAILED: "noticed", OUT_OF_TIME: "undecided"}

@@ -61,6 +61,13 @@ def retained() -> Json:
     return fragment
 
 
+def unretained() -> Json:
+    """An output of the program that no completion value keeps: that it is one is enough."""
+    bundle: Json = sample("bundle-8.1")
+    apply_edits(bundle, {"/plan/payload/retained_completion_values": []})
+    return bundle
+
+
 def tight() -> Json:
     """The sample with so little memory that memory ends the frontier, not a declared maximum."""
     fragment: Json = sample("fragment")
@@ -78,6 +85,8 @@ def tight() -> Json:
 DOCUMENTS = {
     "fragment": lambda: sample("fragment"),
     "bundle": lambda: sample("bundle"),
+    "bundle-8.1": lambda: sample("bundle-8.1"),
+    "unretained": unretained,
     "decoder-8": decoder,
     "retained": retained,
     "tight": tight,
@@ -98,6 +107,7 @@ def expected(document: Json, *, memory_ends_it: bool) -> Counter[str]:
     pools, rows = memory["dynamic_pools"], memory["dynamic_descriptors"]
     used = {resource for node in nodes for resource in node["resources"]}
     read_late = set(payload.get("retained_completion_resources", ()))
+    read_late |= set(payload.get("terminal_output_resources", ()))
     kept = payload.get("retained_completion_values", ())
     read_late |= resources_of(nodes, {each["value_id"] for each in kept})
     slots = [slot["resource_ids"] for pool in pools for slot in pool["step_resource_slots"]]

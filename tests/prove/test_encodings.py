@@ -28,7 +28,7 @@ from ferrum_verify.prove.prover import prove
 from ferrum_verify.prove.reachability import all_are_beyond, smallest_is_within
 from ferrum_verify.prove.slots import outlives_none, slot_claims
 from ferrum_verify.prove.spans import have_no_boundary
-from ferrum_verify.prove.windows import PlanGraph, never
+from ferrum_verify.prove.windows import PlanGraph, ends_before, never, never_together
 from tests.prove.statements import holds, outcome, shown
 
 if TYPE_CHECKING:
@@ -93,6 +93,18 @@ def test_slots_are_apart_in_whatever_order_they_are_listed() -> None:
 
 def test_two_lives_that_interleave_are_never_apart() -> None:
     assert not holds(never)
+
+
+def test_no_node_has_ended_before_it_starts() -> None:
+    assert not holds(ends_before, ((),))
+    assert holds(ends_before, ((), (0,)))
+
+
+def test_members_are_apart_in_either_order() -> None:
+    chain = ((), (0,))
+    assert holds(never_together, chain, (0,), (1,))
+    assert holds(never_together, chain, (1,), (0,))
+    assert not holds(never_together, ((), ()), (0,), (1,))
 
 
 def test_what_is_read_after_the_fence_outlives_whatever_shares() -> None:

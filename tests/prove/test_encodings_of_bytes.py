@@ -19,6 +19,7 @@ from ferrum_verify.prove.formulas import (
     defined_up_to,
     largest_at,
     largest_in_turn,
+    most_taken,
 )
 from ferrum_verify.prove.liveness import stays_within
 from ferrum_verify.prove.need import Need, fits, passes, several_fit, several_pass
@@ -54,7 +55,7 @@ def bytes_of(claim: Claim, shape: Shape) -> int:
 def test_what_a_row_takes_is_what_the_fast_path_reckons(claim: Claim) -> None:
     most = defined_up_to(claim.terms)
     words = Words.up_to(largest_at(claim, Shape(8, 8, 8)))
-    for shape in shapes(most)[::3]:
+    for shape in shapes(most)[::7]:  # 7 divides no count's number, so every count varies
         fixed = SymbolicShape.fixed(shape)
         for reckoned in (words.taken, words.least):
             assert z3.simplify(reckoned(claim, fixed)).as_long() == bytes_of(claim, shape)
@@ -148,6 +149,21 @@ def test_each_kind_of_row_is_at_a_shape_of_its_own() -> None:
     total = 8 + 24 * 4 + 5 * 7 + 2 * 9
     assert holds(stay_under, both, total)
     assert not holds(stay_under, both, total - 1)
+
+
+def test_the_largest_of_a_kind_is_asked_beyond_the_bounds_of_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """9 tokens of the one, where the other has no more than 7: at one shape none would see it."""
+    nine = Claim(Linear(0, (Part("tokens", 1, 9),)), 1, NO_BLOCKS)
+    both = ((CLAIMS[0], 1), (nine, 1))
+    assert holds(stay_under, both, 1000)
+
+    def too_few(claim: Claim, most: Shape) -> int:
+        return 8 if claim == nine else most_taken(claim, most)
+
+    monkeypatch.setattr("ferrum_verify.prove.sizes.most_taken", too_few)
+    assert not holds(stay_under, both, 1000)
 
 
 def test_a_bucket_that_is_never_reached_counts_for_no_ceiling() -> None:

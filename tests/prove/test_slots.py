@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ferrum_verify.catalogue.edits import apply_edits
@@ -20,6 +20,7 @@ from ferrum_verify.plan.sharing import EXECUTIONS, slot_safety
 from ferrum_verify.prove.claims import plan_of, slot_sources
 from ferrum_verify.prove.obligation import Refuted, Undecided
 from ferrum_verify.prove.prover import prove
+from ferrum_verify.prove.schedules import side_by_side
 from ferrum_verify.prove.slots import slot_claims
 from ferrum_verify.prove.windows import PlanGraph
 from ferrum_verify.reading.parse import subject_of
@@ -88,7 +89,13 @@ def graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
     ]
 
 
+def _node(name: str, *dependencies: str, uses: str = "") -> dict[str, Any]:
+    return {"id": name, "dependencies": list(dependencies), "resources": uses.split()}
+
+
 @given(graphs(), st.sampled_from(EXECUTIONS))
+# A barrier for another node keeps the last from the first: no run is to be made up.
+@example([_node("n0", uses="a"), _node("n1", "n0"), _node("n2", uses="b")], "fenced")
 @settings(max_examples=120, deadline=None)
 def test_the_solver_agrees_with_the_fast_path_on_any_small_plan(
     raw: list[dict[str, Any]], execution: Execution
@@ -116,6 +123,16 @@ def test_the_solver_agrees_with_the_fast_path_on_any_small_plan(
     for verdict in proof.of(Refuted):
         # Under `fenced` a barrier may keep the pair apart in every run; then none is shown.
         assert verdict.counterexample is not None or execution == "fenced"
+
+
+def test_nodes_without_order_run_side_by_side_where_a_model_has_such_runs() -> None:
+    graph = PlanGraph([FragmentNode(**_node("n0")), FragmentNode(**_node("n1"))])
+    runs = {model: side_by_side(graph, 0, 1, model, [0, 1]) for model in EXECUTIONS}
+    assert runs == {
+        "in-order": None,
+        "fenced": {0: (0, 2), 1: (1, 2)},
+        "concurrent": {0: (0, 1), 1: (0, 1)},
+    }
 
 
 def test_equal_layers_are_proved_once() -> None:
@@ -186,8 +203,12 @@ def test_members_whose_bytes_are_not_the_slots_are_not_claimed_to_be_apart() -> 
     lent = "/memory/dynamic_descriptors/10/lifetime"
     pools = "/memory/dynamic_pools"
     assert asked_of({f"{SLOTS}/0/resource_ids/-": "scratch/attention", lent: "step"}) == sound
-    moved = {lent: "step", f"{pools}/0/resource_ids/-": "scratch/attention"}
-    own = asked_of({f"{SLOTS}/0/resource_ids/-": "scratch/attention", **moved})
+    listed = {
+        f"{SLOTS}/0/resource_ids/-": "scratch/attention",
+        f"{pools}/0/resource_ids/-": "scratch/attention",
+    }
+    assert asked_of(listed) == sound
+    own = asked_of({**listed, lent: "step"})
     assert own > sound
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ferrum_verify.report.model import Report
-from ferrum_verify.report.saved import ENDINGS
+from ferrum_verify.report.saved import ENDINGS, Report
 from tests.report.findings import document, finding
 
 if TYPE_CHECKING:
