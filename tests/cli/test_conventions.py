@@ -93,6 +93,28 @@ def test_concise_is_a_line_a_finding_with_its_place(capsys: Any) -> None:
     assert content[column - 1 :].startswith('1, "') or content[column - 1] in '1"'
 
 
+def test_concise_leaves_out_what_follows_unless_all_is_asked_for(capsys: Any) -> None:
+    report = json.loads(audit(capsys, "plan.json", "--format", "json")[1])
+    findings = report["documents"][0]["findings"]
+    follow = [finding for finding in findings if "cause" in finding]
+    assert follow
+    *lines, last = audit(capsys, "plan.json", "--format", "concise")[1].splitlines()
+    assert len(lines) == len(findings) - len(follow)
+    assert "follows from" not in "".join(lines)
+    assert last.endswith(f"; {len(follow)} of them follow from others: --all shows them")
+    *lines, last = audit(capsys, "plan.json", "--format", "concise", "--all")[1].splitlines()
+    assert len(lines) == len(findings)
+    assert "--all" not in last
+    marked = [line for line in lines if " (follows from " in line]
+    assert len(marked) == len(follow)
+    # Each cause is named as it begins its own line.
+    causes = {line.rpartition(" (follows from ")[2][:-1].partition(" at ") for line in marked}
+    assert all(
+        any(line.startswith(at) and f" {rule}: " in line for line in lines)
+        for rule, _, at in causes
+    )
+
+
 def test_text_names_file_line_and_column(capsys: Any) -> None:
     _, text, _ = audit(capsys)
     assert "error  static.total-mismatch  plan.json:1:" in text
