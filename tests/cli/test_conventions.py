@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ferrum_verify import audit as api_audit
 from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli import run
@@ -145,6 +146,50 @@ def test_a_folder_is_audited_with_what_is_in_it(capsys: Any) -> None:
     status, text, _ = audit(capsys, "none")
     assert status == 2
     assert "The folder none holds no document" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_schedule_in_a_folder_is_named_and_leaves_the_verdict(jobs: str, capsys: Any) -> None:
+    schedule = json.dumps(sample("schedule"))
+    for path in ("plans/one.json", "plans/two.json"):
+        write(path, {})
+        Path(path.replace(".json", ".schedule.json")).write_text(schedule)
+    status, text, remarks = audit(capsys, "plans", "--jobs", jobs)
+    assert status == 0
+    assert text.splitlines()[-1].startswith("VERIFIED  2 documents: 2 verified")
+    said = "Not audited, as a schedule is no plan: plans/one.schedule.json"
+    assert f"{said} and 1 more schedule. --schedule judges plans under one." in remarks
+    # The one that plans are judged under is not told to be left out.
+    used = ("--schedule", "plans/one.schedule.json")
+    _, _, remarks = audit(capsys, "plans", *used, "--jobs", jobs)
+    assert "Not audited, as a schedule is no plan: plans/two.schedule.json. --sch" in remarks
+
+
+def test_nothing_is_verified_where_a_folder_holds_schedules_alone(capsys: Any) -> None:
+    Path("plans").mkdir()
+    value = sample("schedule")
+    Path("plans/schedule.json").write_text(json.dumps(value))
+    status, text, remarks = audit(capsys, "plans")
+    assert status == 2
+    assert text.startswith("UNREADABLE")
+    assert "plans/schedule.json" in remarks
+    assert api_audit("plans", prove=False).verdict == "unreadable"
+    # Named by itself, it is judged.
+    assert audit(capsys, "plans/schedule.json")[0] == 3
+    # What is not a sound one might be a plan.
+    Path("plans/schedule.json").write_text(json.dumps(value | sample("fragment")))
+    write("plans/sound.json", {})
+    assert audit(capsys, "plans")[0] != 0
+    assert api_audit("plans", prove=False).verdict != "verified"
+    Path("plans/schedule.json").write_text(json.dumps(value))
+    assert api_audit("plans", prove=False).verdict == "verified"
+
+
+def test_a_shard_of_schedules_alone_fails_nothing(capsys: Any) -> None:
+    write("plans/plan.json", {})
+    Path("plans/schedule.json").write_text(json.dumps(sample("schedule")))
+    for shard in ("1/2", "2/2"):
+        assert audit(capsys, "plans", "--shard", shard)[0] == 0
 
 
 def test_settings_go_by_the_names_of_options(capsys: Any) -> None:
