@@ -116,9 +116,9 @@ def read_plans(documents: Iterable[Document]) -> Iterator[PlanSource]:
     A path may be of a folder: there, what lies beside plans is passed over, and some plan must be.
     """
     for number, document in enumerate(documents, start=1):
-        folder = None if isinstance(document, dict) else os.fspath(document)
-        if folder is not None and not os.path.isdir(folder):
-            folder = None
+        folder = None
+        if isinstance(document, str | os.PathLike) and os.path.isdir(document):
+            folder = os.fspath(document)
         found = False
         for loaded in _load(document, f"plan {number}", folders=True):
             read = _read(loaded)
