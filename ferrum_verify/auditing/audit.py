@@ -15,10 +15,11 @@ from ferrum_verify.findings import Judge
 from ferrum_verify.findings.capping import MAXIMUM_OF_A_RULE, capped
 from ferrum_verify.findings.errors import DerivationError
 from ferrum_verify.findings.ordering import causes_first
+from ferrum_verify.findings.wording import printable
 from ferrum_verify.limits import Limits
 from ferrum_verify.plan.sharing import EXECUTIONS
 from ferrum_verify.prove.proving import Proving
-from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
+from ferrum_verify.reading.load import LoadedDocument, from_memory, no_document_in, read_documents
 from ferrum_verify.reading.parse import UNREADABLE, subject_of
 from ferrum_verify.report.model import DocumentReport, SlotReport, verdict_of
 from ferrum_verify.report.saved import Report
@@ -26,7 +27,7 @@ from ferrum_verify.report.shown import gate, shown
 from ferrum_verify.rules.judged import judged_places
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from ferrum_verify.auditing.buffers import BufferFacts
@@ -65,11 +66,7 @@ def audit(
     if memory and schedule is not None:
         raise ValueError(MEMORY_OF_MODELS)
     under = None if schedule is None else schedule_of(schedule)
-    loaded = (
-        read_documents(document, folders=True)
-        if isinstance(document, str | os.PathLike)
-        else [from_memory(document)]
-    )
+    loaded = _loaded(document)
     answers = new_answers() if prove else None
     documents = [
         audit_document(
@@ -85,6 +82,19 @@ def audit(
         for each in loaded
     ]
     return whole_report(documents, execution, under, judge)
+
+
+def _loaded(document: Any | str | os.PathLike[str]) -> Iterable[LoadedDocument]:
+    if not isinstance(document, str | os.PathLike):
+        return [from_memory(document)]
+    if not os.path.isdir(document):
+        return read_documents(document)
+    from ferrum_verify.reading.schedules import is_sound_schedule  # noqa: PLC0415 - seldom needed
+
+    # A schedule beside plans is none of them.
+    found = [each for each in read_documents(document, folders=True) if not is_sound_schedule(each)]
+    name = printable(os.fsdecode(document))
+    return found or [LoadedDocument(source=name, findings=(no_document_in(name),))]
 
 
 MEMORY_OF_MODELS = (

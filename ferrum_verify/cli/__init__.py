@@ -116,6 +116,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _show(error: click.ClickException) -> None:
     """Say on standard error what click would say there, which may quote what a file holds."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        complain(error.format_message())  # the help itself
+        return
     if isinstance(error, click.UsageError) and error.ctx is not None:
         complain(error.ctx.get_usage())
         complain(f"Try '{error.ctx.command_path} --help' for help.\n\n")

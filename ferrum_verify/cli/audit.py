@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     "--against",
     metavar="OTHER",
     type=click.Path(),
-    help="Show what differs from the earlier plan in OTHER: what came, went, grew and moved.",
+    help="Show what differs from the earlier plan in OTHER: what came, went, moved and changed.",
 )
 @OBLIGATION_LIMIT_OPTION
 @PROOF_LIMIT_OPTION

@@ -9,7 +9,7 @@ import click
 
 from ferrum_verify.auditing.audit import schedule_of, whole_report
 from ferrum_verify.cli import INTERRUPTED
-from ferrum_verify.cli.audited import files_in, progress, sources_of, without_plan
+from ferrum_verify.cli.audited import beside_plans, files_in, progress, sources_of, without_plan
 from ferrum_verify.cli.earlier import beside_earlier, earlier_plan
 from ferrum_verify.cli.output import complain
 from ferrum_verify.cli.presenting import publish, shows_documents
@@ -72,11 +72,18 @@ def audit_once(asked: Asked) -> int:
     )
     target = None if interrupted else asked.write_baseline
     settled = settle(whole, asked.baseline, target, proved=terms.prove)
-    # Of fewer files than shards one has none.
-    status = (settled.status or (1 if run.contradictions else 0)) if files else 0
+    # A shard may have no file, or none with a document: the others have them then.
+    is_empty = not done and fleet.shard is not None
+    status = 0 if is_empty else settled.status or (1 if run.contradictions else 0)
     if done or not interrupted:
         report = without_keys_of_hidden(settled.report, whole)
-        remarks = (*settled.remarks, *without_plan(run.alone), *run.told(), *run.contradictions)
+        remarks = (
+            *settled.remarks,
+            *without_plan(run.alone),
+            *beside_plans(run.schedules, asked.schedule),
+            *run.told(),
+            *run.contradictions,
+        )
         status = publish(report, asked.output, remarks, status)
     if interrupted:
         complain(f"Interrupted: the report covers {len(done):,} of the documents.")

@@ -57,6 +57,21 @@ def without_plan(alone: list[str]) -> Iterator[str]:
         yield f"Audited without what --with names, for want of a plan: {alone[0]}{rest}."
 
 
+def beside_plans(schedules: list[str], used: str | None) -> Iterator[str]:
+    """What there is to say of schedules in folders, apart from the one that plans are judged by."""
+    others = [each for each in sorted(schedules) if used is None or not _is_same(each, used)]
+    if others:
+        rest = f" and {plural(len(others) - 1, 'more schedule')}" if others[1:] else ""
+        yield (
+            f"Not audited, as a schedule is no plan: {printable(others[0])}{rest}. --schedule "
+            "judges plans under one."
+        )
+
+
+def _is_same(path: str, other: str) -> bool:
+    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
+
+
 @contextmanager
 def progress(paths: Sequence[str]) -> Iterator[Callable[[str], None]]:
     """A progress bar over many files, on a terminal that is not a pipe or a log."""

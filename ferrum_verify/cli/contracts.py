@@ -39,7 +39,8 @@ _PLANS: Callable[[Any], Any] = click.option(
     "plans",
     metavar="DOC",
     multiple=True,
-    help="A plan, or better a bundle with its program. May be given several times.",
+    help="A plan, or better a bundle with its program, or a folder of them. May be given several "
+    "times.",
 )
 _PROVE: Callable[[Any], Any] = click.option(
     "--prove/--no-prove",

@@ -70,7 +70,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         is_flag=True,
         expose_value=False,
         callback=_keep,
-        help="Show every finding at length in text, those too that follow from another.",
+        help="Show every finding in text and concise, those too that follow from another.",
     ),
     click.option(
         "--tables",

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 Document = dict[str, Any] | str | os.PathLike[str]
 """Parsed JSON, or the path of a file."""
 
+BESIDE_PLANS = frozenset({"program", "catalog", "policy", "schedule"})
+"""Kinds that lie in a folder beside plans, and hold none."""
+
 
 class ReadDocument(NamedTuple):
     """A document of a known kind, its readable parts and its wire faults."""
@@ -108,12 +111,24 @@ def read_beside(document: Document, part: Literal["program", "policy"]) -> Subje
 
 
 def read_plans(documents: Iterable[Document]) -> Iterator[PlanSource]:
-    """The plans of all documents; raises DocumentError where one is no well-formed plan."""
+    """The plans of all documents; raises DocumentError where one is no well-formed plan.
+
+    A path may be of a folder: there, what lies beside plans is passed over, and some plan must be.
+    """
     for number, document in enumerate(documents, start=1):
-        for loaded in _load(document, f"plan {number}"):
+        folder = None
+        if isinstance(document, str | os.PathLike) and os.path.isdir(document):
+            folder = os.fspath(document)
+        found = False
+        for loaded in _load(document, f"plan {number}", folders=True):
             read = _read(loaded)
+            if folder is not None and read.subject.kind in BESIDE_PLANS:
+                continue
             _refuse_faults(read, "")
             yield _plan_source(read)
+            found = True
+        if folder is not None and not found:
+            raise DocumentError(f"The folder {folder} holds no execution plan.")
 
 
 def _plan_source(read: ReadDocument) -> PlanSource:
@@ -149,9 +164,9 @@ def read_one(document: Document, name: str) -> ReadDocument:
     return _read(loaded[0])
 
 
-def _load(document: Document, name: str) -> list[LoadedDocument]:
+def _load(document: Document, name: str, *, folders: bool = False) -> list[LoadedDocument]:
     if isinstance(document, str | os.PathLike):
-        return list(read_documents(document))
+        return list(read_documents(document, folders=folders))
     return [from_memory(document, name)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,13 +42,14 @@ class Auditor:
     """One process's part of a run.
 
     ``carrying`` are documents of an earlier report. What is wrong with the cache costs time, and
-    is one of the ``remarks``.
+    is one of the ``remarks``. ``schedules`` are files of folders that are none to audit.
     """
 
     terms: Terms
     reports: RememberedReports
     answers: Answers | None
     remarks: list[str]
+    schedules: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, terms: Terms, carrying: Mapping[str, DocumentWire] | None = None) -> Auditor:
@@ -88,6 +89,8 @@ class Auditor:
             loaded = completed(alone, terms.sources)
             known = self.reports.of(loaded)
             if known is None and is_passed_over(loaded, path, terms):
+                if detect(loaded.value) is not None:
+                    self.schedules.append(path)
                 continue
             if known is None:
                 known = self.reports.keep(loaded, self._audit(loaded))
@@ -118,6 +121,11 @@ class Auditor:
         faults, folder.faults = folder.faults, Counter()
         return faults
 
+    def take_schedules(self) -> list[str]:
+        """The schedules that were passed over since this was last asked."""
+        schedules, self.schedules = self.schedules, []
+        return schedules
+
     def take_contradictions(self) -> list[str]:
         """Where what was decided again since then is not what the cache says."""
         cache = printable(str(self.terms.cache))
@@ -136,8 +144,15 @@ class Auditor:
 
 
 def is_passed_over(loaded: LoadedDocument, path: str, terms: Terms) -> bool:
-    """Whether it is JSON of no known kind, in a file that stands in a folder that was named."""
-    return path in terms.in_folders and not loaded.findings and detect(loaded.value) is None
+    """Whether it is JSON of no known kind, or a schedule, in a folder that was named."""
+    if path not in terms.in_folders or loaded.findings:
+        return False
+    kind = detect(loaded.value)
+    if kind != "schedule":
+        return kind is None
+    from ferrum_verify.reading.schedules import is_sound_schedule  # noqa: PLC0415 - seldom needed
+
+    return is_sound_schedule(loaded)
 
 
 def of_empty_folders(

@@ -15,7 +15,7 @@ KILLED = "its process was ended twice, most likely for want of memory"
 
 
 class Done(NamedTuple):
-    """What a process found in a file, and what it has to say of its cache.
+    """What a process found in a file, schedules too, and what it has to say of its cache.
 
     ``audited`` is None of a file whose audit did not come to its end, and ``why`` says why not.
     """
@@ -25,6 +25,7 @@ class Done(NamedTuple):
     remarks: tuple[str, ...] = ()
     faults: Mapping[Fault, int] | None = None
     contradictions: tuple[str, ...] = ()
+    schedules: tuple[str, ...] = ()
 
 
 def done_with(auditor: Auditor, path: str, content: bytes | None = None) -> Done:
@@ -38,4 +39,5 @@ def done_with(auditor: Auditor, path: str, content: bytes | None = None) -> Done
         remarks=tuple(auditor.remarks),
         faults=auditor.take_faults(),
         contradictions=tuple(auditor.take_contradictions()),
+        schedules=tuple(auditor.take_schedules()),
     )

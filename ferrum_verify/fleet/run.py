@@ -49,6 +49,7 @@ class Run:
     remarks: list[str] = field(default_factory=list)
     contradictions: list[str] = field(default_factory=list)
     alone: list[str] = field(default_factory=list)
+    schedules: list[str] = field(default_factory=list)
     faults: Counter[Fault] = field(default_factory=Counter)
     _given: int = 0
 
@@ -110,6 +111,7 @@ class Run:
         self._say(found.remarks)
         self.faults.update(found.faults or {})
         self.contradictions += found.contradictions
+        self.schedules += found.schedules
         if found.audited is not None:
             return found.audited
         finding = AUDIT_ENDED.finding(
@@ -156,6 +158,7 @@ class Run:
     def _take(self, auditor: Auditor) -> None:
         self.faults.update(auditor.take_faults())
         self.contradictions += auditor.take_contradictions()
+        self.schedules += auditor.take_schedules()
 
     def _say(self, remarks: Iterable[str]) -> None:
         self.remarks += [each for each in remarks if each not in self.remarks]

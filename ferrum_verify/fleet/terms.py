@@ -29,7 +29,7 @@ class Terms:
     ``sources`` complete each plan, ``under`` takes the place of ``execution``. ``cache`` is the
     folder of a cache, and with ``doubted`` nothing that it says is taken. Without ``remembering``
     there is no cache, and reports have no keys. Of the files ``in_folders``, which nobody named,
-    JSON of a kind that is not known is passed over.
+    JSON of a kind that is not known is passed over, and so is a schedule.
     """
 
     execution: Execution = "fenced"

@@ -186,7 +186,8 @@ def _syntax(error: json.JSONDecodeError, text: str) -> str:
         return f"The text goes on after the end of the JSON value, at {place}."
     if error.pos >= len(text.rstrip()):
         return f"The text ends in the middle of the JSON value, at {place}."
-    reason = error.msg[0].lower() + error.msg[1:]
+    # Python's reader leaves some of its sentences open for the place: "Invalid \\escape: ".
+    reason = error.msg[0].lower() + error.msg[1:].removesuffix(" at").rstrip(": ")
     return f"The text is not JSON: {reason} at {place}."
 
 

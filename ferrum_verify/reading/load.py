@@ -144,8 +144,8 @@ def _documents_of_folder(folder: Path, source: str) -> Iterator[LoadedDocument]:
 def no_document_in(folder: str) -> Finding:
     """The fault of a folder, by its printable name, in which no document was found."""
     return UNREADABLE_FILE.finding(
-        f"the folder {folder} holds no document: no file of a known kind whose name ends in "
-        f"{', '.join(NAMES)}"
+        f"the folder {folder} holds no document: no file of a known kind, schedules aside, whose "
+        f"name ends in {', '.join(NAMES)}"
     )
 
 

@@ -16,6 +16,7 @@ from ferrum_verify.reading.validation import TooManyFaultsError, validated
 
 if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
+    from ferrum_verify.reading.load import LoadedDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,17 @@ def read_schedule(given: Any) -> LoadedSchedule:
         return LoadedSchedule(loaded.source, None, None, (finding,))
     schedule, findings = _read(value)
     return LoadedSchedule(loaded.source, value, schedule, tuple(findings))
+
+
+def is_sound_schedule(loaded: LoadedDocument) -> bool:
+    """Whether a document is a schedule without a fault: what plans are judged under, and no plan.
+
+    One with faults is not told from a plan that is mislabelled.
+    """
+    if loaded.findings or detect(loaded.value) != "schedule":
+        return False
+    schedule, findings = _read(loaded.value)
+    return schedule is not None and not findings
 
 
 def _but(kind: str | None) -> str:

@@ -65,13 +65,51 @@ class Resize:
     after: int
 
 
+@dataclass(frozen=True, slots=True)
+class ListChange:
+    """What a node came to list, and lists no longer; ``list`` is dependencies or resources."""
+
+    node: str
+    list: str
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AccessChange:
+    """What a node does to a value, or of a fragment to a resource; None where it does nothing."""
+
+    node: str
+    name: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundChange:
+    """A declared maximum, and all that it is of; None where a plan bounds the count nowhere."""
+
+    bound: str
+    before: int | None
+    after: int | None
+    of: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherChange:
+    """A member that differs and is told no closer, and all that it is of."""
+
+    member: str
+    of: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Against:
     """The differences of two plans, at the largest batch that both admit.
 
     ``other`` is the source of the earlier plan. ``batch`` is None where sizes of one of the plans
     are unknown, for the reason that ``undefined`` completes "the size …" with; bytes at a batch
-    are then left out.
+    are then left out. Without ``nodes_compared`` one of the plans has none.
     """
 
     other: str
@@ -86,18 +124,33 @@ class Against:
     nodes_added: tuple[str, ...]
     nodes_removed: tuple[str, ...]
     nodes_reordered: int
+    nodes_compared: bool
+    node_lists: tuple[ListChange, ...]
+    accesses: tuple[AccessChange, ...]
+    bounds: tuple[BoundChange, ...]
+    others: tuple[OtherChange, ...]
 
     @property
     def is_same(self) -> bool:
         """Whether nothing that is compared differs."""
+        return self.has_same_storage and not (
+            self.nodes_added
+            or self.nodes_removed
+            or self.nodes_reordered
+            or self.node_lists
+            or self.accesses
+            or self.bounds
+            or self.others
+        )
+
+    @property
+    def has_same_storage(self) -> bool:
+        """Whether resources, their places, their bytes and all totals are the same."""
         return not (
             self.resources_added
             or self.resources_removed
             or self.resized
             or self.moved
-            or self.nodes_added
-            or self.nodes_removed
-            or self.nodes_reordered
             or any(figure.before != figure.after for figure in self.totals)
             or any(pool.differs for pool in self.pools)
         )
@@ -108,6 +161,10 @@ class Against:
         for lone in (*wire["resources_added"], *wire["resources_removed"]):
             if lone["bytes"] is None:
                 del lone["bytes"]
+        for change in (*wire["accesses"], *wire["bounds"]):
+            for name in ("before", "after"):
+                if change[name] is None:
+                    del change[name]
         for pool in wire["pools"]:
             for name in ("resources", "slots", "held_bytes"):
                 pair = pool.pop(name)

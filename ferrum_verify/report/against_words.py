@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from ferrum_verify.report.against import Against, Lone
+    from ferrum_verify.report.against import Against, ListChange, Lone
 
 TOTAL_COLUMNS = ("", ">Before", ">Now", ">Change")
 POOL_COLUMNS = ("Pool", "Holds", ">Resources", ">Slots", ">Held before", ">Held now", ">Change")
@@ -24,6 +24,11 @@ POOL_COLUMNS = ("Pool", "Holds", ">Resources", ">Slots", ">Held before", ">Held 
 MAXIMUM_LINES = 20
 """Names of one list that are shown; the JSON report has them all."""
 
+FEW_LINES = 6
+"""As many of a list of what differs beside storage."""
+
+_FEW_NAMES = 3
+
 _INDENT = 4
 _NAMES = {
     "usable_capacity_bytes": "Usable capacity",
@@ -31,6 +36,12 @@ _NAMES = {
     "minimum_runnable_request_bytes": "Smallest runnable request",
     "held_bytes": "Held by all pools",
     "peak_live_bytes": "Live at the peak",
+}
+
+
+_VERBS = {
+    "dependencies": ("no longer waits for", "now waits for"),
+    "resources": ("no longer lists", "now lists"),
 }
 
 
@@ -50,7 +61,11 @@ def against_title(against: Against) -> str:
 def against_sentences(against: Against) -> Iterator[str]:
     """At which batch bytes are counted, or why none are; and whether nothing differs."""
     if against.is_same:
+        yield "Nothing that is compared differs: nodes, what they wait for and touch, and storage."
+    elif against.has_same_storage:
         yield "No storage differs: the same resources in the same slots, with the same bytes."
+    if not against.nodes_compared:
+        yield "Nodes are not compared, as one of the plans has none."
     if against.batch is not None:
         yield f"Pools, resources and the peak at {against.batch.words}."
     else:
@@ -88,18 +103,39 @@ def listings(against: Against) -> Iterator[Listing]:
         f"({byte_change(each.before, each.after)})"
         for each in sorted(against.resized, key=lambda each: -abs(each.after - each.before))
     ]
-    lists: tuple[tuple[str, str, Sequence[str]], ...] = (
+    waits, touches = (
+        [_list_line(each, *verbs) for each in against.node_lists if each.list == name]
+        for name, verbs in _VERBS.items()
+    )
+    accesses = [
+        f"{each.node}: {each.name}: {each.before or 'untouched'} → {each.after or 'untouched'}"
+        for each in against.accesses
+    ]
+    bounds = [
+        f"{each.bound} {_bound(each.before)} → {_bound(each.after)}: {_some(each.of, 1)}"
+        for each in against.bounds
+    ]
+    others = [f"{each.member}: {_some(each.of, 1)}" for each in against.others]
+    beside: tuple[tuple[str, str, Sequence[str]], ...] = (
+        ("node", "that came", against.nodes_added),
+        ("node", "that went", against.nodes_removed),
+        ("node", "with other dependencies", waits),
+        ("node", "with other resources", touches),
+        ("access", "of another kind", accesses),
+        ("bound", "that differs" if len(bounds) == 1 else "that differ", bounds),
+        ("member", "that differs too" if len(others) == 1 else "that differ too", others),
+    )
+    storage: tuple[tuple[str, str, Sequence[str]], ...] = (
         ("resource", "moved", moved),
         ("resource", "of other size", resized),
         ("resource", "that came", _lone(against.resources_added)),
         ("resource", "that went", _lone(against.resources_removed)),
-        ("node", "that came", against.nodes_added),
-        ("node", "that went", against.nodes_removed),
     )
-    for noun, what, lines in lists:
-        if lines:
-            shown = tuple(map(printable, lines[:MAXIMUM_LINES]))
-            yield Listing(f"{plural(len(lines), noun)} {what}", shown, len(lines) - len(shown))
+    for lists, most in ((beside, FEW_LINES), (storage, MAXIMUM_LINES)):
+        for noun, what, lines in lists:
+            if lines:
+                shown = tuple(map(printable, lines[:most]))
+                yield Listing(f"{plural(len(lines), noun)} {what}", shown, len(lines) - len(shown))
     if against.nodes_reordered:
         yield Listing(f"{plural(against.nodes_reordered, 'node')} elsewhere in plan order", (), 0)
 
@@ -109,11 +145,13 @@ def against_blocks(against: Against) -> Iterator[RenderableType]:
     yield Text(f"  {against_title(against)}", style="bold")
     for line in against_sentences(against):
         yield Padding(Text(line), (0, 0, 0, _INDENT))
-    if against.is_same:
-        return
     for columns, rows in (
-        (TOTAL_COLUMNS, list(total_cells(against))),
-        (POOL_COLUMNS, list(pool_cells(against))),
+        ()
+        if against.has_same_storage
+        else (
+            (TOTAL_COLUMNS, list(total_cells(against))),
+            (POOL_COLUMNS, list(pool_cells(against))),
+        )
     ):
         if rows:
             table = plain_table(*columns)
@@ -142,6 +180,24 @@ def _lone(resources: Iterable[Lone]) -> list[str]:
         + ("" if each.bytes is None else f", {byte_count(each.bytes)}")
         for each in resources
     ]
+
+
+def _list_line(change: ListChange, without: str, with_: str) -> str:
+    parts = (
+        f"{verb} {_some(names, _FEW_NAMES)}"
+        for verb, names in ((without, change.removed), (with_, change.added))
+        if names
+    )
+    return f"{change.node} {' and '.join(parts)}"
+
+
+def _some(names: Sequence[str], most: int) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _bound(count: int | None) -> str:
+    return "none" if count is None else f"{count:,}"
 
 
 def _counts(pair: tuple[int, int]) -> str:

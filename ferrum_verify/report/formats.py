@@ -28,7 +28,7 @@ class Run:
 class Screen:
     """What the output is written to: a terminal shows colour and has a width in columns.
 
-    ``show_all`` asks the text for every finding at length, and ``tables`` for its tables whatever
+    ``show_all`` asks for every finding at length, and ``tables`` for its tables whatever
     the verdict is. ``run`` is who writes it, for a format that is evidence; None where no command
     does.
     """
@@ -55,7 +55,7 @@ class Format:
 
 FORMATS: dict[str, Format] = {
     "text": Format("for people in a terminal", "ferrum_verify.report.text"),
-    "concise": Format("one line a finding, for editors", "ferrum_verify.report.concise"),
+    "concise": Format("one line a cause, for editors", "ferrum_verify.report.concise"),
     "json": Format(
         "the report as data, ferrum-verify/report/v1", "ferrum_verify.report.json", False
     ),

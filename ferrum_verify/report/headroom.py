@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.tensor import SizeError
+from ferrum_verify.findings.wording import plural
 from ferrum_verify.plan.frontier import capacity_of, largest_sequences, largest_tokens
 from ferrum_verify.plan.lanes import lane_bytes
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
-from ferrum_verify.rules.slot import SHARED_WHILE_LIVE
+from ferrum_verify.rules.slot import NOT_DERIVED, SHARED_WHILE_LIVE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,16 +23,13 @@ if TYPE_CHECKING:
 SIZE_FAMILIES = frozenset({"wire", "static", "descriptor", "pool", "slot", "liveness"})
 """The families whose errors leave the sizes of a plan, or what shares them, in doubt."""
 
-_ONLY_ORDER = frozenset({SHARED_WHILE_LIVE.id, ROWS_OVERLAP.id})
-"""Rules of these families that leave every size as it is."""
+_OF_NO_SIZE = frozenset({SHARED_WHILE_LIVE.id, ROWS_OVERLAP.id, NOT_DERIVED.id})
+"""Rules of these families that leave every size as it is: slots of one's own making too."""
 
 
 def sizes_are_sound(findings: Sequence[Finding]) -> bool:
     """Whether no finding leaves the sizes of the plan, or what shares them, in doubt."""
-    return not any(
-        each.severity == "error" and each.family in SIZE_FAMILIES and each.rule not in _ONLY_ORDER
-        for each in findings
-    )
+    return not _doubts(findings)
 
 
 def scheduled_tokens(subject: Subject) -> int | None:
@@ -68,6 +66,30 @@ def headroom_beside_lanes(
     capacity = capacity_of(memory, scheduled_tokens(subject))
     resident = reusable.maximum_reusable_lanes * lane_bytes(memory)
     return _ends(replace(capacity, static_bytes=capacity.static_bytes + resident))
+
+
+def why_no_headroom(subject: Subject, memory: MemoryPlan, findings: Sequence[Finding]) -> str:
+    """Why ``headroom`` is empty, as it follows "Headroom is not told: "."""
+    if doubts := _doubts(findings):
+        more = f" and {plural(len(doubts) - 1, 'more finding')}" if doubts[1:] else ""
+        by = f"{doubts[0].rule}{more}"
+        return f"the plan's sizes, or what shares them, are in doubt by {by}"
+    try:
+        capacity = capacity_of(memory, scheduled_tokens(subject))
+    except SizeError as error:
+        return f"the size {error}"
+    refused = largest_tokens(capacity, 1).refused_because
+    return f"not even 1 sequence of 1 token has room: {refused}"
+
+
+def _doubts(findings: Sequence[Finding]) -> list[Finding]:
+    return [
+        each
+        for each in findings
+        if each.severity == "error"
+        and each.family in SIZE_FAMILIES
+        and each.rule not in _OF_NO_SIZE
+    ]
 
 
 def _ends(capacity: Capacity) -> list[Headroom]:

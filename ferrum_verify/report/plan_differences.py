@@ -10,6 +10,7 @@ from ferrum_verify.plan.order import HappensBefore
 from ferrum_verify.report.against import Against, Figure, Lone, Move, PoolChange, Resize
 from ferrum_verify.report.live_bytes import held_bytes, limits_of, live_bytes, sizes_at
 from ferrum_verify.report.places import now_at, place_words, places_of, same_slots
+from ferrum_verify.report.stated_differences import stated_differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -40,6 +41,12 @@ def compared(subject: Subject, other: Subject, source: str) -> Against:
     # A memory plan alone has no nodes, and says nothing of them.
     known = bool(other.nodes and subject.nodes)
     names = [[node.id for node in each.nodes or ()] if known else [] for each in (other, subject)]
+    resized = tuple(
+        Resize(name, at[0].sizes[name], size)
+        for name, size in (at[1].sizes.items() if at else ())
+        if at and name in at[0].sizes and at[0].sizes[name] != size
+    )
+    stated = stated_differences(subject, other, frozenset(each.resource for each in resized))
     return Against(
         other=source,
         batch=batch,
@@ -48,11 +55,7 @@ def compared(subject: Subject, other: Subject, source: str) -> Against:
         pools=_pools(earlier, memory, at),
         resources_added=_lone(after, before, at and at[1]),
         resources_removed=_lone(before, after, at and at[0]),
-        resized=tuple(
-            Resize(name, at[0].sizes[name], size)
-            for name, size in (at[1].sizes.items() if at else ())
-            if at and name in at[0].sizes and at[0].sizes[name] != size
-        ),
+        resized=resized,
         moved=tuple(
             Move(name, place_words(before[name]), place_words(place))
             for name, place in after.items()
@@ -61,6 +64,8 @@ def compared(subject: Subject, other: Subject, source: str) -> Against:
         nodes_added=_missing(names[1], names[0]),
         nodes_removed=_missing(names[0], names[1]),
         nodes_reordered=_reordered(*names),
+        nodes_compared=known,
+        **stated._asdict(),
     )
 
 

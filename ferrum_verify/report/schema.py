@@ -52,6 +52,7 @@ def _against() -> dict[str, Any]:
     change = {"before": _COUNT, "after": _COUNT}
     pool = {"pool_id": _TEXT, "holds": _TEXT, "resources": pair, "slots": pair}
     lone = _list(_object({"resource": _TEXT, "place": _TEXT}, {"bytes": _COUNT}))
+    listed = {"node": _TEXT, "list": _TEXT, "added": names, "removed": names}
     moved = _object({"resource": _TEXT, "before": _TEXT, "after": _TEXT})
     return _object(
         {
@@ -69,6 +70,13 @@ def _against() -> dict[str, Any]:
         {
             "batch": _object(dict.fromkeys(("sequences", "tokens", "held", "pages"), _COUNT)),
             "undefined": _TEXT,
+            "nodes_compared": _FLAG,
+            "node_lists": _list(_object(listed)),
+            "accesses": _list(
+                _object({"node": _TEXT, "name": _TEXT}, {"before": _TEXT, "after": _TEXT})
+            ),
+            "bounds": _list(_object({"bound": _TEXT, "of": names}, change)),
+            "others": _list(_object({"member": _TEXT, "of": names})),
         },
     )
 

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ferrum_verify.findings.wording import byte_count, plural, pool_name, printable, shortened
-from ferrum_verify.report.headroom import headroom, headroom_beside_lanes
+from ferrum_verify.report.headroom import headroom, headroom_beside_lanes, why_no_headroom
 from ferrum_verify.report.pools import pool_summaries
 from ferrum_verify.report.screen import plain_table
 from ferrum_verify.report.slots_table import cost_blocks
@@ -27,6 +27,7 @@ MAXIMUM_ROWS = 40
 """Rows of one table that are shown; the JSON report has them all."""
 
 _INDENT = 4
+_OF_MEMORY = ("execution-plan", "fragment", "memory-plan", "bundle", "resolved-model-plan")
 
 
 def tables(document: DocumentReport, subject: Subject) -> Iterator[RenderableType]:
@@ -53,6 +54,10 @@ def tables(document: DocumentReport, subject: Subject) -> Iterator[RenderableTyp
         yield table
         yield from _rest(len(summaries), "pools")
         yield from _headroom(document, subject, subject.memory)
+    elif subject.memory is None and subject.kind in _OF_MEMORY:
+        yield Text()
+        text = "Pools and headroom are not told: the memory plan could not be read."
+        yield Padding(Text(text), (0, 0, 0, 2))
     yield from cost(document)
     if document.slots:
         yield Text()
@@ -72,9 +77,11 @@ def _headroom(
     document: DocumentReport, subject: Subject, memory: MemoryPlan
 ) -> Iterator[RenderableType]:
     ends = headroom(subject, memory, document.findings)
-    if not ends:
-        return
     yield Text()
+    if not ends:
+        why = why_no_headroom(subject, memory, document.findings)
+        yield Padding(Text(printable(f"Headroom is not told: {why}.")), (0, 0, 0, 2))
+        return
     usable = byte_count(memory.usable_capacity_bytes)
     yield Text(f"  Headroom: the largest batches within {usable}", style="bold")
     for end in ends:

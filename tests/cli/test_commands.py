@@ -214,6 +214,15 @@ def test_schemas_are_printed(name: str, capsys: Any) -> None:
     assert json.loads(capsys.readouterr().out) == schema_of(name)
 
 
+@pytest.mark.parametrize("group", [[], ["contracts"]])
+def test_no_command_is_answered_with_help(group: list[str], capsys: Any) -> None:
+    assert run(group) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("Usage: ferrum-verify")
+    assert "Commands:" in shown.err
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

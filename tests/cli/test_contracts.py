@@ -46,6 +46,29 @@ def head_of(folder: Path, kind: str) -> None:
     write(folder / "head.json", catalog)
 
 
+def test_a_folder_of_plans_is_taken_as_audit_takes_one(folder: Path, capsys: Any) -> None:
+    head_of(folder, "breaking")
+    compare = ["contracts", "compare", "catalog.json", "head.json", "--no-prove", "--plan"]
+    plans = folder / "plans"
+    (plans / "deep").mkdir(parents=True)
+    assert run([*compare, "plans"]) == 2
+    assert "The folder plans holds no document" in capsys.readouterr().err
+    for name in ("catalog", "program", "policy", "schedule"):
+        write(plans / f"{name}.json", sample(name))
+    (plans / "settings.json").write_text('{"of": "another tool"}')
+    assert run([*compare, "plans"]) == 2
+    assert "The folder plans holds no execution plan." in capsys.readouterr().err
+    for name in ("a", "deep/b"):
+        write(plans / f"{name}.json", sample("bundle"))
+    assert run([*compare, "plans", "--format", "json"]) == 1
+    judged = [each["source"] for each in json.loads(capsys.readouterr().out)["documents"]]
+    assert judged == ["head.json", "plans/a.json", "plans/deep/b.json"]
+    # What may hold a plan that is not judged is refused, as it is under its own name.
+    write(plans / "fragment.json", sample("fragment"))
+    assert run([*compare, "plans"]) == 2
+    assert "fragment.json is a fragment and holds no execution plan" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("kind", "status"),
     [("breaking", 1), ("compatible", 0), ("identity", 0), ("estimator", 3), ("same", 0)],

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ferrum_verify import audit as api_audit
 from ferrum_verify.catalogue.edits import apply_edits
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli import run
@@ -93,6 +94,28 @@ def test_concise_is_a_line_a_finding_with_its_place(capsys: Any) -> None:
     assert content[column - 1 :].startswith('1, "') or content[column - 1] in '1"'
 
 
+def test_concise_leaves_out_what_follows_unless_all_is_asked_for(capsys: Any) -> None:
+    report = json.loads(audit(capsys, "plan.json", "--format", "json")[1])
+    findings = report["documents"][0]["findings"]
+    follow = [finding for finding in findings if "cause" in finding]
+    assert follow
+    *lines, last = audit(capsys, "plan.json", "--format", "concise")[1].splitlines()
+    assert len(lines) == len(findings) - len(follow)
+    assert "follows from" not in "".join(lines)
+    assert last.endswith(f"; {len(follow)} of them follow from others: --all shows them")
+    *lines, last = audit(capsys, "plan.json", "--format", "concise", "--all")[1].splitlines()
+    assert len(lines) == len(findings)
+    assert "--all" not in last
+    marked = [line for line in lines if " (follows from " in line]
+    assert len(marked) == len(follow)
+    # Each cause is named as it begins its own line.
+    causes = {line.rpartition(" (follows from ")[2][:-1].partition(" at ") for line in marked}
+    assert all(
+        any(line.startswith(at) and f" {rule}: " in line for line in lines)
+        for rule, _, at in causes
+    )
+
+
 def test_text_names_file_line_and_column(capsys: Any) -> None:
     _, text, _ = audit(capsys)
     assert "error  static.total-mismatch  plan.json:1:" in text
@@ -123,6 +146,50 @@ def test_a_folder_is_audited_with_what_is_in_it(capsys: Any) -> None:
     status, text, _ = audit(capsys, "none")
     assert status == 2
     assert "The folder none holds no document" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_schedule_in_a_folder_is_named_and_leaves_the_verdict(jobs: str, capsys: Any) -> None:
+    schedule = json.dumps(sample("schedule"))
+    for path in ("plans/one.json", "plans/two.json"):
+        write(path, {})
+        Path(path.replace(".json", ".schedule.json")).write_text(schedule)
+    status, text, remarks = audit(capsys, "plans", "--jobs", jobs)
+    assert status == 0
+    assert text.splitlines()[-1].startswith("VERIFIED  2 documents: 2 verified")
+    said = "Not audited, as a schedule is no plan: plans/one.schedule.json"
+    assert f"{said} and 1 more schedule. --schedule judges plans under one." in remarks
+    # The one that plans are judged under is not told to be left out.
+    used = ("--schedule", "plans/one.schedule.json")
+    _, _, remarks = audit(capsys, "plans", *used, "--jobs", jobs)
+    assert "Not audited, as a schedule is no plan: plans/two.schedule.json. --sch" in remarks
+
+
+def test_nothing_is_verified_where_a_folder_holds_schedules_alone(capsys: Any) -> None:
+    Path("plans").mkdir()
+    value = sample("schedule")
+    Path("plans/schedule.json").write_text(json.dumps(value))
+    status, text, remarks = audit(capsys, "plans")
+    assert status == 2
+    assert text.startswith("UNREADABLE")
+    assert "plans/schedule.json" in remarks
+    assert api_audit("plans", prove=False).verdict == "unreadable"
+    # Named by itself, it is judged.
+    assert audit(capsys, "plans/schedule.json")[0] == 3
+    # What is not a sound one might be a plan.
+    Path("plans/schedule.json").write_text(json.dumps(value | sample("fragment")))
+    write("plans/sound.json", {})
+    assert audit(capsys, "plans")[0] != 0
+    assert api_audit("plans", prove=False).verdict != "verified"
+    Path("plans/schedule.json").write_text(json.dumps(value))
+    assert api_audit("plans", prove=False).verdict == "verified"
+
+
+def test_a_shard_of_schedules_alone_fails_nothing(capsys: Any) -> None:
+    write("plans/plan.json", {})
+    Path("plans/schedule.json").write_text(json.dumps(sample("schedule")))
+    for shard in ("1/2", "2/2"):
+        assert audit(capsys, "plans", "--shard", shard)[0] == 0
 
 
 def test_settings_go_by_the_names_of_options(capsys: Any) -> None:

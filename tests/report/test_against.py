@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -11,7 +12,14 @@ import models
 from ferrum_verify import audit
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.cli import run
-from ferrum_verify.report.against import Against, Figure, Move
+from ferrum_verify.report.against import (
+    AccessChange,
+    Against,
+    BoundChange,
+    Figure,
+    ListChange,
+    Move,
+)
 from ferrum_verify.report.plan_differences import compared
 from ferrum_verify.report.schema import report_schema
 from tests.live_bytes import Brute
@@ -25,6 +33,18 @@ if TYPE_CHECKING:
     from ferrum_verify.reading.document import Subject
 
 POOL = "af30907b"
+OTHER_WORDS = {
+    "activations": "scratch",
+    "weights": "scratch",
+    "f16": "f32",
+    "u32": "u8",
+    "plan": "step",
+    "step": "request",
+    "value": "initialization_scratch",
+    "total_order_reuse": "conservative_concurrent",
+    "no_invocation_resources": "total_order_reuse",
+}
+"""For words of a closed list another one of it."""
 
 
 def subject_of(document: dict[str, Any]) -> Subject:
@@ -149,6 +169,109 @@ def test_a_memory_plan_alone_says_nothing_of_nodes() -> None:
     assert "peak_live_bytes" not in {figure.name for figure in found.totals}
 
 
+def test_what_nodes_wait_for_and_list() -> None:
+    before, after = fragment(models.decoder(2)), fragment(models.decoder(2))
+    node = after["nodes"][-2]
+    gone = list(node["dependencies"])
+    node["dependencies"] = [after["nodes"][0]["id"]]
+    node["resources"] = [*node["resources"], "resource/activation/embedding"]
+    found = differences(after, before)
+    assert found.node_lists == (
+        ListChange(node["id"], "dependencies", (after["nodes"][0]["id"],), tuple(sorted(gone))),
+        ListChange(node["id"], "resources", ("resource/activation/embedding",), ()),
+    )
+    assert found.others == ()
+    assert found.has_same_storage is (not any(each.before != each.after for each in found.totals))
+    assert not found.is_same
+
+
+def test_accesses_of_both_kinds_of_nodes() -> None:
+    before, after = sample("bundle"), sample("bundle")
+    node = after["plan"]["payload"]["nodes"][0]
+    value = node["values"][0]
+    assert value["access"] == "read"
+    value["access"] = "read_write"
+    found = differences(after, before)
+    change = AccessChange(node["id"], value["value_id"], "read", "read_write")
+    assert found.accesses == (change,)
+    assert found.others == ()
+    assert found.has_same_storage
+    del node["values"][0]
+    assert differences(after, before).accesses == (replace(change, after=None),)
+    before, after = sample("fragment"), sample("fragment")
+    name, node = after["nodes"][0]["resources"][0], after["nodes"][0]
+    for document, modes in ((before, ("reads",)), (after, ("reads", "writes"))):
+        document["nodes"][0] |= {"reads": [], "writes": []} | {mode: [name] for mode in modes}
+    found = differences(after, before)
+    assert found.accesses == (AccessChange(node["id"], name, "read", "read_write"),)
+    assert found.others == ()
+
+
+def test_bounds_are_told_once_with_all_that_they_are_of() -> None:
+    before, after = sample("bundle"), sample("bundle")
+    payload = after["plan"]["payload"]
+    most = payload["maximum_scheduled_tokens"]
+    payload["maximum_scheduled_tokens"] = 2 * most
+    rows = [
+        row for row in payload["memory"]["dynamic_descriptors"] if "tokens" in (row["demand"] or "")
+    ]
+    assert len(rows) > 1
+    for row in rows:
+        row["demand"]["tokens"]["maximum_tokens"] *= 2
+    found = differences(after, before)
+    assert found.bounds[0] == BoundChange("maximum_scheduled_tokens", most, 2 * most, ("plan",))
+    assert {name for each in found.bounds[1:] for name in each.of} == {
+        row["base_resource_id"] for row in rows
+    }
+    assert all(each.bound == "maximum_tokens" for each in found.bounds[1:])
+    assert found.others == ()
+
+
+def test_whatever_else_differs_is_named() -> None:
+    """Of each object of a plan, every member that is made to differ is told of in some way."""
+    before = sample("bundle")
+    payload = before["plan"]["payload"]
+    memory = payload["memory"]
+    objects: list[tuple[str, dict[str, Any], set[str]]] = [
+        ("", payload, {"nodes", "memory", "plan_id", "schema"}),
+        ("/nodes/1", payload["nodes"][1], {"id"}),
+        ("/memory", memory, {"static_allocations", "dynamic_descriptors", "dynamic_pools"}),
+        ("/memory/dynamic_descriptors/0", memory["dynamic_descriptors"][0], set()),
+        ("/memory/static_allocations/0", memory["static_allocations"][0], set()),
+        ("/memory/dynamic_pools/0", memory["dynamic_pools"][0], {"resource_ids"}),
+    ]
+    kept = subject_of(before)
+    tried: list[str] = []
+    for at, members, but in objects:
+        for name in members.keys() - but:
+            after = sample("bundle")
+            _change(after["plan"]["payload"], at, name)
+            subject = subject_of(after)
+            if after == before or None in (subject.memory, subject.header, subject.nodes):
+                continue  # nothing to change, or no plan any more
+            found = compared(subject, kept, "before.json")
+            assert not found.is_same, (at, name)
+            tried.append(f"{at}/{name}")
+    assert len(tried) > 60, tried
+
+
+def _change(payload: Any, at: str, name: str) -> None:
+    for step in at.split("/")[1:]:
+        payload = payload[int(step) if step.isdecimal() else step]
+    value = payload[name]
+    if isinstance(value, bool | int):
+        payload[name] = value + 1
+    elif isinstance(value, str):
+        payload[name] = OTHER_WORDS.get(value, value[:-1] + ("0" if value[-1] != "0" else "1"))
+    elif isinstance(value, list):
+        payload[name] = value[1:]
+    elif isinstance(value, dict):
+        (one, *_) = value
+        _change(value, "", one)
+    else:
+        payload[name] = "some.id"
+
+
 def test_every_format_shows_it_and_no_verdict_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -174,6 +297,41 @@ def test_every_format_shows_it_and_no_verdict_changes(
     assert page.unbalanced == []
     assert "Against before.json" in page.text
     assert "11 nodes that came" in page.text
+
+
+def test_a_lost_dependency_is_told_in_text_and_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = fragment(models.decoder(2))
+    (tmp_path / "before.json").write_text(json.dumps(document), encoding="utf-8")
+    nodes = document["nodes"][-9:]
+    for node in nodes:
+        node["dependencies"] = []
+    (tmp_path / "after.json").write_text(json.dumps(document), encoding="utf-8")
+    command = ["audit", "after.json", "--against", "before.json", "--no-prove"]
+    assert run(command) == 1
+    text = " ".join(capsys.readouterr().out.split())
+    for shown in (text, _page(command, capsys)):
+        assert "No storage differs" in shown
+        assert "9 nodes with other dependencies" in shown
+        assert f"{nodes[0]['id']} no longer waits for " in shown
+        assert "and 3 more; the JSON report has them all" in shown
+    assert run([*command, "--format", "json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    jsonschema.validate(report, report_schema())
+    assert len(report["documents"][0]["against"]["node_lists"]) == 9
+    memory = tmp_path / "memory.json"
+    memory.write_text(json.dumps(document["memory"]), encoding="utf-8")
+    run(["audit", "after.json", "--against", "memory.json", "--no-prove"])
+    assert "Nodes are not compared, as one of the plans has none." in capsys.readouterr().out
+
+
+def _page(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    run([*command, "--format", "html"])
+    page = Page(capsys.readouterr().out)
+    assert page.unbalanced == []
+    return " ".join(page.text.split())
 
 
 def test_a_file_without_a_plan_is_refused(

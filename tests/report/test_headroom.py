@@ -9,10 +9,12 @@ import pytest
 import models
 from ferrum_verify.auditing.audit import audit
 from ferrum_verify.catalogue.edits import apply_edits
+from ferrum_verify.catalogue.examples import report_of
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.plan.frontier import capacity_of, fits
 from ferrum_verify.report.formats import Screen, render
 from ferrum_verify.report.headroom import headroom
+from ferrum_verify.rules.slot import NOT_DERIVED
 
 
 def test_both_ends_of_the_frontier() -> None:
@@ -42,17 +44,36 @@ def test_it_is_shown_with_what_refuses_one_more() -> None:
     assert "64 sequences of 64 tokens: 3.18 GiB. One token more for each is refused:" in text
 
 
+IN_DOUBT = "Headroom is not told: the plan's sizes, or what shares them, are in doubt by "
+AT_ONCE = "Headroom: the largest batches"
+
+
 @pytest.mark.parametrize(
-    ("edits", "shown"),
+    ("edits", "told"),
     [
-        ({}, True),
-        ({"/memory/reserve_bytes": 1}, True),
-        ({"/memory/static_bytes": 1}, False),
-        ({"/memory/dynamic_descriptors/0/alignment_bytes": 3}, False),
+        ({}, AT_ONCE),
+        ({"/memory/reserve_bytes": 1}, AT_ONCE),
+        ({"/memory/static_bytes": 1}, f"{IN_DOUBT}static.total-mismatch."),
+        (
+            {"/memory/static_bytes": 1, "/memory/dynamic_descriptors/0/alignment_bytes": 3},
+            f"{IN_DOUBT}static.total-mismatch and 1 more finding.",
+        ),
+        (
+            {"/memory/usable_capacity_bytes": 7000},
+            "Headroom is not told: not even 1 sequence of 1 token has room: it needs",
+        ),
+        ({"/memory/dynamic_pools": None}, "Pools and headroom are not told: the memory plan"),
     ],
 )
-def test_it_is_left_out_where_the_sizes_are_in_doubt(edits: dict[str, Any], shown: bool) -> None:
+def test_a_faulty_plan_says_why_it_is_not_told(edits: dict[str, Any], told: str) -> None:
     document = sample("fragment")
     apply_edits(document, edits)
     text = render(audit(document, prove=False), "text", Screen(tables=True))
-    assert ("Headroom" in text) is shown
+    assert told in " ".join(text.split())
+
+
+def test_slots_of_ones_own_making_have_headroom_too() -> None:
+    assert NOT_DERIVED.example is not None
+    report = report_of(NOT_DERIVED.example)
+    assert [finding.rule for finding in report.findings] == [NOT_DERIVED.id]
+    assert AT_ONCE in render(report, "text", Screen(tables=True))
