@@ -7,7 +7,6 @@ that are sound by themselves.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -80,7 +79,7 @@ def judge_memory(
     ordered = not any(finding.rule in graph.ORDER_RULES for finding in findings)
     facts = Expected(subject, memory, execution, ordered=ordered, doubts=doubts, under=under)
     if not ordered:
-        findings.append(_order_open(subject, findings))
+        findings.append(graph.order_open(subject, findings))
     if subject.kind == "memory-plan":
         findings.append(
             graph.NODES_MISSING.finding(
@@ -112,16 +111,6 @@ def judge_memory(
 
         findings.extend(capped(schedule.check(facts)))
     return findings, facts
-
-
-def _order_open(subject: Subject, findings: Sequence[Finding]) -> Finding:
-    faults = Counter(each.rule for each in findings if each.rule in graph.ORDER_RULES)
-    named = ", ".join(f"{count:,} of {rule}" for rule, count in faults.items())
-    return graph.ORDER_OPEN.finding(
-        f"order was not judged because of {named}: neither slots and liveness, nor whether "
-        "resources that share bytes are ever live together",
-        subject.places.nodes,
-    )
 
 
 def _resources(memory: MemoryPlan) -> frozenset[str]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ferrum_verify.findings import Finding
 
 _PAIRS = "slot.shared-while-live"
-_WORDS = {"integrity.plan-hash": " (as after any edit)"}
+_WORDS = {"integrity.plan-hash": " (as of any edit)"}
 """What is said of a rule whose findings also come of faults that nobody can tell."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Finding, Rule
@@ -36,22 +37,6 @@ NODES_MISSING = Rule(
     severity="warning",
     undecided=True,
     example=Example("memory-plan", {}),
-)
-ORDER_OPEN = Rule(
-    id="graph.order-not-judged",
-    summary="Order can be judged: ids and dependencies of the nodes give one.",
-    why="Whether resources that share bytes are ever live together, and whether slots and liveness "
-    "are what the engine derives, rests on the order. Without one nothing is found wrong with "
-    "them, which does not make them right.",
-    fix="Mend the ids and dependencies that are named.",
-    source="docs/format.md, «Graph rules»",
-    severity="note",
-    undecided=True,
-    example=Example(
-        "fragment",
-        {"/nodes/5/dependencies": ["node/lost"]},
-        also=("graph.unknown-dependency",),
-    ),
 )
 
 
@@ -275,3 +260,30 @@ ORDER_RULES = frozenset(
     rule.id for rule in (DUPLICATE_NODE, UNKNOWN_DEPENDENCY, LATER_DEPENDENCY, CYCLE)
 )
 """Rules whose violation leaves the order of the nodes open."""
+ORDER_OPEN = Rule(
+    id="graph.order-not-judged",
+    summary="Order can be judged: ids and dependencies of the nodes give one.",
+    why="Whether resources that share bytes are ever live together, and whether slots and liveness "
+    "are what the engine derives, rests on the order. Without one nothing is found wrong with "
+    "them, which does not make them right.",
+    fix="Mend the ids and dependencies that are named.",
+    source="docs/format.md, «Graph rules»",
+    severity="note",
+    undecided=True,
+    example=Example(
+        "fragment",
+        {"/nodes/5/dependencies": ["node/lost"]},
+        also=("graph.unknown-dependency",),
+    ),
+)
+
+
+def order_open(subject: Subject, findings: Sequence[Finding]) -> Finding:
+    """What was not judged for want of an order, and which of the findings that comes of."""
+    faults = Counter(each.rule for each in findings if each.rule in ORDER_RULES)
+    named = ", ".join(f"{count:,} of {rule}" for rule, count in faults.items())
+    return ORDER_OPEN.finding(
+        f"order was not judged because of {named}: neither slots and liveness, nor whether "
+        "resources that share bytes are ever live together",
+        subject.places.nodes,
+    )
