@@ -170,15 +170,6 @@ RESOURCES_NOT_CANONICAL = Rule(
     source=GRAPH,
     example=Example("fragment", {"/nodes/1/resources": ["act/key", "act/embedded"]}),
 )
-UNKNOWN_RESOURCE = Rule(
-    id="graph.unknown-resource",
-    summary="A node lists resources of the memory plan only.",
-    why="The node would be given no bytes for the resource.",
-    fix="Add a row for the resource, or correct its id.",
-    source=GRAPH,
-    judgment="safety",
-    example=Example("problem", {"/nodes/4/resources/-": "act/lost"}),
-)
 
 
 def _check_lists(
@@ -196,6 +187,17 @@ def _check_lists(
             yield DEPENDENCIES_NOT_CANONICAL.finding(
                 f"the dependencies of `{node.id}` {told}", f"{location}/{index}/dependencies"
             )
+
+
+UNKNOWN_RESOURCE = Rule(
+    id="graph.unknown-resource",
+    summary="A node lists resources of the memory plan only.",
+    why="The node would be given no bytes for the resource.",
+    fix="Add a row for the resource, or correct its id.",
+    source=GRAPH,
+    judgment="safety",
+    example=Example("problem", {"/nodes/4/resources/-": "act/lost"}),
+)
 
 
 def _check_known(
