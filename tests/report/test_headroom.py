@@ -56,7 +56,7 @@ AT_ONCE = "Headroom: the largest batches"
         ({"/memory/static_bytes": 1}, f"{IN_DOUBT}static.total-mismatch."),
         (
             {"/memory/static_bytes": 1, "/memory/dynamic_descriptors/0/alignment_bytes": 3},
-            f"{IN_DOUBT}static.total-mismatch and 1 more finding.",
+            f"{IN_DOUBT}descriptor.alignment and 1 more finding.",
         ),
         (
             {"/memory/usable_capacity_bytes": 7000},
