@@ -53,6 +53,21 @@ FORMAT = Rule(
     judgment="safety",
     example=Example("bundle", {f"{_WEIGHT}/format_id": "weight-format.other"}),
 )
+WRITTEN = Rule(
+    id="value.weight-written",
+    summary="No node writes a weight.",
+    why="Weights are loaded once and read in every step: what one step writes there, all later "
+    "ones compute with.",
+    fix="Let the node read the weight only; what it is to update is a state.",
+    source=_FORMAT,
+    severity="warning",
+    judgment="safety",
+    example=Example(
+        "bundle",
+        {"/plan/payload/nodes/0/values/1/access": "read_write"},
+        also=("contract.port-differs",),
+    ),
+)
 
 
 def check(
@@ -65,7 +80,16 @@ def check(
             weight = binding.weight
             if weight is None or binding.usage != "weights":
                 continue
-            place = f"{subject.places.nodes}/{index}/values/{position}/weight"
+            bound = f"{subject.places.nodes}/{index}/values/{position}"
+            if binding.access != "read":
+                yield WRITTEN.finding(
+                    f"Node `{node.id}` writes weight `{weight.weight_id}`, which every later "
+                    "step reads.",
+                    f"{bound}/access",
+                    expected="read",
+                    actual=binding.access,
+                )
+            place = f"{bound}/weight"
             if (before := judged.get(binding.value_id)) is not None:
                 if before.weight != weight:
                     yield FORMAT.finding(
