@@ -116,7 +116,7 @@ def read_plans(documents: Iterable[Document]) -> Iterator[PlanSource]:
     A path may be of a folder: there, what lies beside plans is passed over, and some plan must be.
     """
     for number, document in enumerate(documents, start=1):
-        folder = None if isinstance(document, dict) else os.fspath(document)
+        folder = os.fspath(document) if isinstance(document, str | os.PathLike) else None
         if folder is not None and not os.path.isdir(folder):
             folder = None
         found = False

@@ -95,8 +95,8 @@ def _component_faults(component: StorageComponent) -> Iterator[str]:
     unit = ELEMENT_BYTES[component.element_type]
     if component.offset_bytes % unit or component.length_bytes % unit:
         yield (
-            f"{place} takes bytes {component.offset_bytes:,} to {end:,}, which are no whole "
-            f"elements of {component.element_type}"
+            f"{place} takes {component.length_bytes:,} bytes from byte {component.offset_bytes:,} "
+            f"on, which are no whole elements of {component.element_type}"
         )
 
 
@@ -115,5 +115,6 @@ def _overlaps(components: Sequence[StorageComponent]) -> Iterator[str]:
         if left.resource_id == right.resource_id and right.offset_bytes < end:
             yield (
                 f"two of its components share bytes {right.offset_bytes:,} to "
-                f"{min(end, right.offset_bytes + right.length_bytes):,} of `{left.resource_id}`"
+                f"{min(end, right.offset_bytes + right.length_bytes) - 1:,} of "
+                f"`{left.resource_id}`"
             )

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
-from ferrum_verify.findings.wording import short_pool
-from ferrum_verify.plan.accesses import ENDLESS, MOST_STEPS, TooManyAccessesError, conflicts_of
+from ferrum_verify.findings.wording import bytes_words, short_pool
+from ferrum_verify.plan.accesses import MOST_STEPS, TooManyAccessesError, conflicts_of
 from ferrum_verify.plan.sharing import slot_safety
 from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE, TOO_MANY
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
@@ -219,8 +219,7 @@ def _finding(
 ) -> Finding:
     first, then = conflict.first, conflict.then
     names = plan.names[first.node], plan.names[then.node]
-    end = "its end" if conflict.end >= ENDLESS else f"{conflict.end:,}"
-    where = f"bytes {conflict.start:,} to {end} of `{first.resource}`"
+    where = f"{bytes_words(conflict.start, conflict.end)} of `{first.resource}`"
     if conflict.value is None:
         verbs = {"read": "reads", "write": "writes"}
         text = (

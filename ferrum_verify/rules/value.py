@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
 from ferrum_verify.documents.value_storage import port_faults
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import bytes_words
 from ferrum_verify.plan.growth import projected_extents
 from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.plan.sizes import UNIT
@@ -240,8 +241,8 @@ def _sweep(
                 reported.add(pair)
                 stated = classes.root(pair[0]) == classes.root(pair[1])
                 yield OVERLAP.finding(
-                    f"Value `{pair[0]}` takes bytes {other_start:,} to {other_end:,} of "
-                    f"`{resource_id}` and value `{pair[1]}` takes {start:,} to {end:,}, "
+                    f"Value `{pair[0]}` takes {bytes_words(other_start, other_end)} of "
+                    f"`{resource_id}` and value `{pair[1]}` takes {bytes_words(start, end)}, "
                     + (
                         "so they are not the exact aliases that they are said to be."
                         if stated

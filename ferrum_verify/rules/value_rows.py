@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import bytes_words, plural
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, layout_fingerprint
 from ferrum_verify.plan.resource_rows import maximal_logical_bytes, minimal_bytes
 
@@ -82,8 +83,8 @@ def check(
             end = component.offset_bytes + component.length_bytes
             if limit is not None and end > limit:
                 yield EXCEEDS.finding(
-                    f"Value `{value.value_id}` takes bytes {component.offset_bytes:,} to {end:,} "
-                    f"of `{resource_id}`, which has at most {limit:,}.",
+                    f"Value `{value.value_id}` takes {bytes_words(component.offset_bytes, end)} "
+                    f"of `{resource_id}`, which has at most {plural(limit, 'byte')}.",
                     f"{definition.place}/storage/components/{position}",
                     expected=limit,
                     actual=end,
@@ -92,8 +93,8 @@ def check(
             least = None if value.value_id in projected else minimal_bytes(rows[resource_id])
             if limit is not None and least is not None and least < end <= limit:
                 yield OUTGROWS.finding(
-                    f"Value `{value.value_id}` takes bytes {component.offset_bytes:,} to {end:,} "
-                    f"of `{resource_id}`, which has {least:,} at its smallest shape.",
+                    f"Value `{value.value_id}` takes {bytes_words(component.offset_bytes, end)} "
+                    f"of `{resource_id}`, which has {least:,} bytes at its smallest shape.",
                     f"{definition.place}/storage/components/{position}",
                     expected=least,
                     actual=end,
