@@ -35,11 +35,11 @@ def test_a_value_whose_bytes_are_lent_in_between_is_lost(
 
 def test_accesses_of_nodes_that_cannot_be_read_are_not_said_to_be_missing() -> None:
     document = sample("bundle")
-    output = document["plan"]["payload"]["nodes"][1]["values"][-1]
-    output["alias"] = {"may_alias": {}}
+    values = document["plan"]["payload"]["nodes"][1]["values"]
+    values[-1]["alias"] = {"may_alias": {}}
     [note] = [e for e in audit(document, prove=False).findings if e.severity == "note"]
     assert note.rule == "graph.accesses-unknown"
-    at = f"/plan/payload/nodes/1/values/{len(document['plan']['payload']['nodes'][1]['values']) - 1}"
+    at = f"/plan/payload/nodes/1/values/{len(values) - 1}"
     assert f"because `{at}/alias/may_alias` cannot be read" in note.message
 
 
