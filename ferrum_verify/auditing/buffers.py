@@ -51,6 +51,8 @@ def judge_buffers(
         return findings, None
     if plan is None:
         return [*findings, *buffer.check_nodes(order)], None
+    if under is None:
+        findings += buffer.planned_in_order(plan, execution)
     storages = Storages(plan, plan.nodes, box_of(plan))
     names = list(capped(buffer.check(storages, order)))
     findings += names
