@@ -84,7 +84,7 @@ def _launched(
     if schedule is None or any(each.rule in {*NO_ORDER, TOO_MANY.id} for each in found):
         return found, BufferFacts(facts.storages, None, "concurrent")
     held = launched(plan, schedule)
-    found += buffer_schedule.check_dependencies(plan, held)
+    found += buffer_schedule.check_dependencies(plan, held, under)
     storages = Storages(plan, held.nodes, facts.storages.box)
     return found, BufferFacts(storages, held.order, "concurrent", held.streams)
 

@@ -119,6 +119,12 @@ def marked(names: Iterable[str]) -> list[str]:
     return [f"`{name}`" for name in names]
 
 
+def in_series(words: Iterable[str]) -> str:
+    """Words as a sentence lists them: "a", "a and b", "a, b and c"."""
+    *others, last = list(words) or [""]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def quoted(value: object, limit: int = 60) -> str:
     """A short, printable form of a JSON value, as a sentence can hold it."""
     if isinstance(value, dict):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.buffer_plan import Affine
 from ferrum_verify.findings import Example, Rule, pointer
-from ferrum_verify.findings.wording import plural, quoted, shortened
+from ferrum_verify.findings.wording import in_series, plural, quoted, shortened
 from ferrum_verify.rules.graph import check_order
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ PLANNED_IN_ORDER = Rule(
     why="These planners plan for instructions that run one after the other. Under another model "
     "nodes may run at once, and what is then found says nothing against the planner.",
     fix="Audit it with `--execution in-order`, unless a runtime of yours runs nodes at once.",
-    source="docs/other-planners.md",
+    source=f"{PAGE}, «What is judged»",
     judgment="safety",
     severity="note",
     example=Example("buffer-plan", {"/source": "xla"}),
@@ -344,7 +344,7 @@ def _check_notes(storages: Storages, order: HappensBefore) -> Iterator[Finding]:
         told = [_some("node", known[0]), _some("buffer", known[1])]
         if any(told):
             yield NOT_UNDERSTOOD.finding(
-                f"of {' and '.join(each for each in told if each)} the plan says: {text}", at
+                f"of {in_series(each for each in told if each)} the plan says: {text}", at
             )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.documents.node import alias_words
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import in_series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +125,7 @@ def check_node(node: PlanNode, accepted: AcceptedPorts, location: str) -> Iterat
             yield PORT.finding(
                 f"Node `{node.id}` binds `{binding.value_id}` to {binding.role} "
                 f"{binding.ordinal} of "
-                f"`{operation.id}`, but {' and '.join(differences)}.",
+                f"`{operation.id}`, but {in_series(differences)}.",
                 place,
                 **told,
             )

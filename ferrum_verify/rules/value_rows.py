@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.findings.wording import bytes_words, plural
+from ferrum_verify.findings.wording import bytes_words, in_series, plural
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, layout_fingerprint
 from ferrum_verify.plan.resource_rows import maximal_logical_bytes, minimal_bytes
 
@@ -163,7 +163,7 @@ def _check_row(
     if differences:
         yield ROW_DIFFERS.finding(
             f"Value `{binding.value_id}` lies in `{component.resource_id}`, which "
-            f"{' and '.join(differences)}.",
+            f"{in_series(differences)}.",
             rows.pointer(component.resource_id),
         )
 
@@ -192,7 +192,7 @@ def _check_layouts(
         if layout != expected:
             tags = sorted({each if isinstance(each, str) else each.tag for each in bound})
             yield LAYOUT.finding(
-                f"The tensors in `{resource_id}` are {' and '.join(tags)}, but its layout "
+                f"The tensors in `{resource_id}` are {in_series(tags)}, but its layout "
                 "fingerprint is not that of such tensors.",
                 rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
                 expected=expected,
