@@ -52,10 +52,10 @@ def importing(*, form: str, files: tuple[str, ...], output: Path | None) -> int:
         where = printable(named[0]) if len(named) == 1 else f"{printable(named[0])} and the others"
         raise click.ClickException(f"{where} cannot be imported. {error}") from None
     emit(text_of(plan), output)
-    named = "-" if output is None else printable(shlex.quote(str(output)))
+    written = "-" if output is None else printable(shlex.quote(str(output)))
     complain(
         "It was planned for instructions that run one after the other: audit it with "
-        f"`ferrum-verify audit {named} --execution in-order`."
+        f"`ferrum-verify audit {written} --execution in-order`."
     )
     return 0
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings.wording import printable
-from ferrum_verify.reading.json_values import NOT_JSON
+from ferrum_verify.reading.json_values import LIMIT, NOT_JSON
 
 if TYPE_CHECKING:
     from json import JSONDecodeError
@@ -37,6 +39,27 @@ _BY_REASON = {
     "Expecting property": "Write names in double quotes.",
 }
 """What mends a fault, by what Python's reader says of it."""
+
+
+_FOREIGN = re.compile(
+    rb"(?P<executorch>.{4}ET\d\d)|(?P<xla>HloModule |BufferAssignment:)"
+    rb"|(?P<tvm_relax>.{0,2000}?(?:tvm\.script|@R\.function))",
+    re.DOTALL,
+)
+"""How files of other planners begin, by the format that ``import`` reads them as."""
+
+
+def for_import(findings: tuple[Finding, ...], text: bytes) -> tuple[Finding, ...]:
+    """The faults of a text that is no document; of another planner's plan, what reads it."""
+    match = _FOREIGN.match(text)
+    if match is None or match.lastgroup is None:
+        return findings
+    form = match.lastgroup.replace("_", "-")
+    fix = f"Write it as a buffer plan first: `ferrum-verify import {form} FILE`."
+    return tuple(
+        replace(each, fix=fix) if each.rule in (NOT_JSON.id, LIMIT.id) else each
+        for each in findings
+    )
 
 
 def syntax_fault(error: JSONDecodeError, text: str) -> Finding:

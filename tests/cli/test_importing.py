@@ -37,6 +37,25 @@ def test_the_audit_that_suits_is_named(tmp_path: Path, capfd: pytest.CaptureFixt
     assert "audit - --execution in-order" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        (EXAMPLES / "executorch-21490.pte", "executorch"),
+        (EXAMPLES / "tvm-20190.txt", "tvm-relax"),
+        (next((EXAMPLES / "xla").glob("*optimizations.txt*")), "xla"),
+    ],
+)
+def test_an_audit_of_what_is_to_be_imported_says_so(path: Path, form: str) -> None:
+    (document,) = audit(path, prove=False).documents
+    assert document.verdict == "unreadable"
+    assert f"`ferrum-verify import {form} FILE`" in str(document.findings[0].fix)
+
+
+def test_a_folder_without_documents_names_the_import(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["audit", str(EXAMPLES / "xla")]) == 2
+    assert "`ferrum-verify import`" in " ".join(capfd.readouterr().out.split())
+
+
 def test_a_plan_judged_under_another_model_says_so() -> None:
     def told(document: object, **options: Any) -> list[str]:
         return [

@@ -89,7 +89,8 @@ def test_well_formed(one: ValueBinding) -> None:
         ),
         (
             binding(make.component("r", 33)),
-            "its component in `r` takes 33 bytes from byte 0 on, which are no whole elements of f16",
+            "its component in `r` takes 33 bytes from byte 0 on, which are no whole elements of "
+            "f16",
         ),
         (
             binding(*parts("a", "b")),
