@@ -51,6 +51,8 @@ def judge_buffers(
         return findings, None
     if plan is None:
         return [*findings, *buffer.check_nodes(order)], None
+    if under is None:
+        findings += buffer.planned_in_order(plan, execution)
     storages = Storages(plan, plan.nodes, box_of(plan))
     names = list(capped(buffer.check(storages, order)))
     findings += names
@@ -82,7 +84,7 @@ def _launched(
     if schedule is None or any(each.rule in {*NO_ORDER, TOO_MANY.id} for each in found):
         return found, BufferFacts(facts.storages, None, "concurrent")
     held = launched(plan, schedule)
-    found += buffer_schedule.check_dependencies(plan, held)
+    found += buffer_schedule.check_dependencies(plan, held, under)
     storages = Storages(plan, held.nodes, facts.storages.box)
     return found, BufferFacts(storages, held.order, "concurrent", held.streams)
 

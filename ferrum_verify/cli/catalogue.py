@@ -44,7 +44,13 @@ def rules(family: str | None, format_name: str, output: Path | None) -> int:
 @click.option("--all", "every", is_flag=True, help="Explain every rule, one after the other.")
 @OUTPUT_OPTION
 def explain(rule: str | None, every: bool, output: Path | None) -> int:
-    """Explain RULE: what it checks, why it matters, how to fix a breach, and an example."""
+    """Explain RULE: what it checks, why it matters, how to fix a breach, and an example.
+
+    Of a family, such as value, its rules are listed.
+    """
+    if not every and rule in get_args(Family):
+        context = click.get_current_context()
+        return int(context.invoke(rules, family=rule, format_name="text", output=output))
     if (rule is None) != every:
         raise click.UsageError("Name a rule, or give --all for every one.")
     if rule is not None and rule not in catalogue():

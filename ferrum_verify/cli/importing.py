@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ferrum_verify.cli.output import OUTPUT_OPTION, emit
+from ferrum_verify.cli.output import OUTPUT_OPTION, complain, emit
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import printable
 from ferrum_verify.importers.unreadable import ForeignPlanError
@@ -38,6 +39,9 @@ def importing(*, form: str, files: tuple[str, ...], output: Path | None) -> int:
     FORMAT is executorch (a .pte file), tvm-relax (the text of a planned module) or xla (a dump
     folder of one module, or its texts: the module after optimizations, and its buffer
     assignment with values). What is not understood stands in the plan as a note.
+
+    All three plan for instructions that run one after the other: audit what is written with
+    --execution in-order.
     """
     importer = import_module(f"ferrum_verify.importers.{_FORMATS[form]}")
     named = _dumped(files) if form == "xla" else list(files)
@@ -48,6 +52,11 @@ def importing(*, form: str, files: tuple[str, ...], output: Path | None) -> int:
         where = printable(named[0]) if len(named) == 1 else f"{printable(named[0])} and the others"
         raise click.ClickException(f"{where} cannot be imported. {error}") from None
     emit(text_of(plan), output)
+    written = "-" if output is None else printable(shlex.quote(str(output)))
+    complain(
+        "It was planned for instructions that run one after the other: audit it with "
+        f"`ferrum-verify audit {written} --execution in-order`."
+    )
     return 0
 
 

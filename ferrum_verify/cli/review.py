@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from ferrum_verify.cli.output import OUTPUT_OPTION, checked_target, complain, emit
 from ferrum_verify.cli.presenting import presentation_options, publish
 from ferrum_verify.counterexamples import Execution
+from ferrum_verify.findings.wording import printable
 from ferrum_verify.integrations.baseline import BaselineError
 from ferrum_verify.integrations.config import SettingsError
 from ferrum_verify.integrations.gate import gate_of
@@ -23,7 +24,12 @@ from ferrum_verify.report.markdown import escaped
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ferrum_verify.integrations.git_changes import Branch
     from ferrum_verify.integrations.review import Review
+
+
+PLANS = ("plans/**/*.json",)
+CATALOGS = ("catalogs/**/*.json",)
 
 
 def _also(name: str) -> Callable[[Any], Any]:
@@ -44,7 +50,7 @@ def _also(name: str) -> Callable[[Any], Any]:
     "--plans",
     metavar="PATTERN",
     multiple=True,
-    default=("plans/**/*.json",),
+    default=PLANS,
     show_default=True,
     help="Files of plans, as a git pattern from the top. May be given several times.",
 )
@@ -52,7 +58,7 @@ def _also(name: str) -> Callable[[Any], Any]:
     "--catalogs",
     metavar="PATTERN",
     multiple=True,
-    default=("catalogs/**/*.json",),
+    default=CATALOGS,
     show_default=True,
     help="Files of catalogs, likewise.",
 )
@@ -97,6 +103,8 @@ def review(
     Plans that were compiled under a changed catalog are re-judged, changed or not. Settings and
     baseline are those of COMMIT: what the branch changes in them is reported, and counts once it
     is merged. A baseline hides what it knows of the plans that it names.
+
+    Where none of the patterns that are given names a tracked file, the exit status is 2.
     """
     try:
         branch = branch_at(Path(), base)
@@ -106,7 +114,13 @@ def review(
             gate = replace(gate, settings=replace(gate.settings, execution=execution))
         if context.get_parameter_source("prove") is not ParameterSource.DEFAULT:
             gate = replace(gate, settings=replace(gate.settings, prove=prove))
+        typed = any(
+            context.get_parameter_source(name) is not ParameterSource.DEFAULT
+            for name in ("plans", "catalogs")
+        )
+        remarks = _unmatched(branch, (*plans, *catalogs), typed=typed)
         done = review_branch(branch, plans, catalogs, gate)
+        done = replace(done, remarks=(*remarks, *done.remarks))
     except (GitError, SettingsError, BaselineError) as error:
         raise click.UsageError(str(error)) from None
     if sarif is not None:
@@ -118,6 +132,26 @@ def review(
     for remark in (NOTHING, *done.remarks):
         complain(remark)
     return done.exit_status
+
+
+def _unmatched(branch: Branch, patterns: tuple[str, ...], *, typed: bool) -> tuple[str, ...]:
+    """What there is to say of patterns that name no tracked file: a typo is not a green gate."""
+    own = [each for each in patterns if each not in (*PLANS, *CATALOGS)]
+    named = branch.unmatched(own or patterns)
+    none_does = len(named) == len(own or patterns)
+    # A repository may well have plans, and no catalogs at the place that we take by default.
+    if not named or not (own or none_does):
+        return ()
+    said = (
+        f"No tracked file, neither here nor at {branch.short_base}, matches "
+        f"{' or '.join(map(printable, named))}"
+    )
+    if typed and none_does:
+        raise click.UsageError(
+            f"{said}, so nothing of it would ever be reviewed; patterns count from the top of the "
+            "repository."
+        )
+    return (f"{said}.",)
 
 
 NOTHING = "No plan and no catalog is changed."

@@ -216,6 +216,10 @@ def _changes_in_words(changes: Changes, baseline: Baseline) -> Iterator[str]:
         f"Hidden, as {path} knows them: {plural(changes.hidden, 'finding')}; "
         f"{len(changes.report.findings):,} new, {len(changes.gone):,} gone."
     )
+    if changes.unnamed:
+        rest = len(changes.unnamed) - 3
+        more = f" and {rest:,} more" if rest > 0 else ""
+        yield f"{path} knows nothing of {', '.join(changes.unnamed[:3])}{more}."
     for document, known in changes.gone:
         place = printable(known.location) or "/"
         yield f"Gone from {document.source}: {known.rule} at {place}. {sentence(known.message)}"

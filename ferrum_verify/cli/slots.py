@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     "--make-safe",
     metavar="MODEL",
     type=click.Choice(get_args(Execution)),
-    help="Show the ways to make the plan safe under MODEL, which the slots are then sought for.",
+    help="Show the ways to make the plan safe under MODEL, which takes the place of --execution; "
+    "as a table, never as JSON.",
 )
 @click.option(
     "--tokens",
@@ -92,12 +93,16 @@ def slots(
     if tokens is not None and bucket is not None:
         raise click.UsageError("--tokens and --bucket both say at which shape bytes are counted.")
     by_model = click.get_current_context().get_parameter_source("execution")
-    if make_safe is not None and by_model is click.core.ParameterSource.COMMANDLINE:
+    typed = by_model is click.core.ParameterSource.COMMANDLINE
+    if make_safe is not None and typed and execution != make_safe:
         raise click.UsageError(
-            "--make-safe names the model itself: it does not go with --execution."
+            f"--make-safe {make_safe} names the model itself: it does not go with --execution "
+            f"{execution}."
         )
     if make_safe is not None and format_name == "json":
-        raise click.UsageError("--make-safe shows a table; --format json prints the best slots.")
+        raise click.UsageError(
+            "--make-safe shows a table; --format json prints the best slots, and goes without it."
+        )
     try:
         with refusals(document), collection_paused():
             shared = read_shared(document)

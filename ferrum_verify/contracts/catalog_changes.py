@@ -159,6 +159,7 @@ def _presence_changes(
                     f"the provider {code(provider_id)} of {code(operation_id)} is gone{rest}.",
                     where,
                     about=(provider_id, operation_id),
+                    fix=None if left else "Keep the provider until no plan selects it.",
                 )
             for provider_id in missing_from(before, after):
                 yield change(

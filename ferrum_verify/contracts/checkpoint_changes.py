@@ -112,6 +112,7 @@ def _span_changes(span: ChangedSpan) -> Iterator[Finding]:
             f"permits: {words}.",
             span.place,
             counterexample=span.refuses(refused),
+            fix=_widening(base, head),
             **written,
         )
     if gained is not None:
@@ -130,6 +131,16 @@ def _span_changes(span: ChangedSpan) -> Iterator[Finding]:
             span.place,
             **written,
         )
+
+
+def _widening(base: TokenSpan, head: TokenSpan) -> str:
+    """What has to change of ``head`` so that it permits all that ``base`` does."""
+    wanted = []
+    if head.minimum_tokens > base.minimum_tokens:
+        wanted.append(f"lower the minimum from {head.minimum_tokens:,} to {base.minimum_tokens:,}")
+    if base.alignment % head.alignment:
+        wanted.append(f"make the alignment of {head.alignment:,} divide {base.alignment:,}")
+    return " and ".join(wanted)
 
 
 STATE_PORT_REMOVED = Rule(

@@ -8,6 +8,7 @@ from ferrum_verify.contracts.changed_lists import missing_from
 from ferrum_verify.contracts.compatible import change
 from ferrum_verify.contracts.examples import OPERATION, changed
 from ferrum_verify.contracts.names import code
+from ferrum_verify.documents.node import alias_words
 from ferrum_verify.findings import Rule
 
 if TYPE_CHECKING:
@@ -95,7 +96,11 @@ def _ports(
         if before.alias != after.alias:
             # An output that may take an input's bytes need not.
             free = before.alias == "no_alias" and getattr(after.alias, "tag", "") == "may_alias"
-            yield "allowed" if free else "refused", f"the alias policy of {name} is another"
+            yield (
+                "allowed" if free else "refused",
+                f"the alias policy of {name} is {alias_words(after.alias)} instead of "
+                f"{alias_words(before.alias)}",
+            )
         yield from _entries(f"element types of {name}", before.element_types, after.element_types)
         yield from _entries(f"layouts of {name}", before.layouts, after.layouts)
         yield from _dimensions(name, before.dimensions, after.dimensions)

@@ -13,6 +13,7 @@ from ferrum_verify.contracts.spans import (
     boundary_counterexample,
     boundary_words,
     smallest_lost_boundary,
+    span_words,
 )
 from ferrum_verify.derive.checkpoint import derive_checkpoint
 from ferrum_verify.derive.reachability import reach
@@ -160,7 +161,7 @@ def _boundary_changes(
     assert after.layout is not None
     base, head = before.layout.boundaries, after.layout.boundaries
     held = before.held_tokens
-    words = f"a boundary had {_boundaries(before)}, and has {_boundaries(after)}"
+    words = _changed_boundary(before, after)
     lost = smallest_lost_boundary(base, head, held)
     if lost is not None:
         unreachable = head.prefix.smallest > after.held_tokens
@@ -238,13 +239,39 @@ def _promise_changes(
 
 def _boundaries(of: Support) -> str:
     assert of.layout is not None
+    return f"{boundary_words(of.layout.boundaries)}, so the smallest is at {_smallest(of)}"
+
+
+def _smallest(of: Support) -> str:
+    """The smallest boundary, and that nothing reaches it where that is so."""
+    assert of.layout is not None
     smallest = of.layout.boundaries.prefix.smallest
-    text = f"{boundary_words(of.layout.boundaries)}, so the smallest is at {smallest:,}"
     if smallest <= of.held_tokens:
-        return text
+        return f"{smallest:,}"
     state = reach(of.layout).state
     assert state is not None
-    return f"{text}, beyond the {of.held_tokens:,} tokens that state {code(state.state_id)} holds"
+    return (
+        f"{smallest:,}, beyond the {of.held_tokens:,} tokens that state {code(state.state_id)} "
+        "holds"
+    )
+
+
+def _changed_boundary(before: Support, after: Support) -> str:
+    """What a boundary has before or after it that it had not."""
+    assert before.layout is not None
+    assert after.layout is not None
+    base, head = before.layout.boundaries, after.layout.boundaries
+    changed = [
+        f"{span_words(now)} {where} it instead of {span_words(was)}"
+        for was, now, where in (
+            (base.prefix, head.prefix, "before"),
+            (base.suffix, head.suffix, "after"),
+        )
+        if was != now
+    ]
+    words = f"a boundary has {' and '.join(changed)}"
+    was, now = _smallest(before), _smallest(after)
+    return words if was == now else f"{words}, and the smallest is at {now}; it was at {was}"
 
 
 def _refusing(layout: SequenceCheckpointLayout, lost: LostBoundary) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.derive.paged_layout import copied
 from ferrum_verify.documents.checkpoint import PagedKeyValue
 from ferrum_verify.documents.tensor import tensor_storage_bytes
+from ferrum_verify.findings.wording import bytes_words
 from ferrum_verify.plan.sizes import demand_bytes, maximal_shape
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def conflict(states: Iterable[LayoutState]) -> Conflict | None:
                 continue
             return Conflict(
                 f"states `{first.state_id}` and `{second.state_id}` overlap in `{resource_id}`, at "
-                f"bytes {left[0]:,} to {left[1]:,} and {right[0]:,} to {right[1]:,}, "
+                f"{bytes_words(*left)} and {bytes_words(*right)}, "
                 "and are not the same content in the same form",
                 from_start=byte_range(first, 1)[1] > byte_range(second, 1)[0],
             )

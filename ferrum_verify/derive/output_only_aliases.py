@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.checkpoint_layout import Place, Refusal
+from ferrum_verify.findings.wording import in_series
 from ferrum_verify.plan.exact_aliases import alias_faults, ends_of
 from ferrum_verify.plan.node_ports import bindings_by_port
 
@@ -43,5 +44,5 @@ def false_aliases(nodes: Sequence[PlanNode]) -> Iterator[Refusal]:
                     "false-alias",
                     Place("nodes", (index, "exact_aliases", position)),
                     f"Node `{node.id}` claims that `{alias.output_value_id}` is an exact alias of "
-                    f"`{alias.input_value_id}`, but {' and '.join(faults)}.",
+                    f"`{alias.input_value_id}`, but {in_series(faults)}.",
                 )

@@ -109,7 +109,9 @@ def _read(document: dict[str, Any] | str | os.PathLike[str]) -> tuple[Subject, l
 
 def _derived(subject: Subject, findings: list[Finding]) -> tuple[Subject, MemoryPlan]:
     if subject.kind != "problem":
-        raise DerivationError(f"a {subject.kind} is no planning problem")
+        has_slots = subject.memory is not None
+        said = "; `audit DOC --format json` has the slots that the engine derives in `expected`"
+        raise DerivationError(f"a {subject.kind} is no planning problem{said if has_slots else ''}")
     derived, faults = derive_subject(subject)
     findings += faults
     if derived is None or derived.memory is None or has_errors(findings):

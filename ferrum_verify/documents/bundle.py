@@ -42,7 +42,7 @@ class WellFormedBinding(ValueBinding):
     @model_validator(mode="after")
     def _well_formed(self) -> Self:
         own = malformed_reason(self)
-        faults = [*port_faults(self), *([] if own is None else [own])]
+        faults = [*(each.said for each in port_faults(self)), *([] if own is None else [own])]
         if self.usage == "weights":
             faults += weight_faults(self)
         if faults:

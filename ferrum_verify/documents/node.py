@@ -48,6 +48,11 @@ AliasPolicy = Annotated[
 ]
 
 
+def alias_words(policy: AliasPolicy) -> str:
+    """An alias policy as a sentence can hold it: "no_alias", "may_alias of input 0"."""
+    return policy if isinstance(policy, str) else f"{policy.tag} of input {policy.tensor_index}"
+
+
 class StorageComponent(WireModel):
     """A byte range of a resource that holds a part of a value."""
 

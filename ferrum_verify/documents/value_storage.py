@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ferrum_verify.documents.primitives import ELEMENT_BYTES, U64_MAX
 from ferrum_verify.documents.tensor import tensor_faults, tensor_storage_bytes
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from ferrum_verify.documents.program import ModelProgram
 
 
+class Malformed(NamedTuple):
+    """One fault of a binding, and what mends it."""
+
+    said: str
+    fix: str
+
+
 def malformed_reason(binding: ValueBinding) -> str | None:
     """Why the tensor or the storage of a binding is malformed, or None if neither is.
 
@@ -23,7 +30,7 @@ def malformed_reason(binding: ValueBinding) -> str | None:
     The rules are docs/format.md, «Values»; what is stored of a weight is judged in
     ``weight_parts``, and what is alike for all ports of a value is judged here.
     """
-    return "; ".join(_faults(binding)) or None
+    return "; ".join(each.said for each in storage_faults(binding)) or None
 
 
 def states_are_bound_well(program: ModelProgram, nodes: Iterable[PlanNode]) -> bool:
@@ -39,13 +46,15 @@ def states_are_bound_well(program: ModelProgram, nodes: Iterable[PlanNode]) -> b
     )
 
 
-def _faults(binding: ValueBinding) -> Iterator[str]:
+def storage_faults(binding: ValueBinding) -> Iterator[Malformed]:
+    """What is wrong with the tensor and the storage of a binding."""
     tensor = binding.tensor
-    misshapen = list(tensor_faults(tensor))
+    shape = "give the tensor positive dimensions and a layout that fits them"
+    misshapen = [Malformed(each, shape) for each in tensor_faults(tensor)]
     yield from misshapen
     components = binding.storage.components
     if not components:
-        yield "it has no storage component"
+        yield Malformed("it has no storage component", "give it a component of a resource")
     for component in components:
         yield from _component_faults(component)
     if len(components) > 1:
@@ -54,66 +63,83 @@ def _faults(binding: ValueBinding) -> Iterator[str]:
     if len(components) == 1:
         (only,) = components
         if only.component_id is None and only.element_type != tensor.element_type:
-            yield f"its tensor holds {tensor.element_type} and its component {only.element_type}"
+            yield Malformed(
+                f"its tensor holds {tensor.element_type} and its component {only.element_type}",
+                "give the component the element type of the tensor",
+            )
     if binding.usage == "weights":
         return
     if len(components) > 1:
-        yield f"it is used as {binding.usage} and lies in {len(components)} components"
+        yield Malformed(
+            f"it is used as {binding.usage} and lies in {len(components)} components",
+            "put it into one component",
+        )
     elif components and not misshapen:
         held, needed = components[0].length_bytes, tensor_storage_bytes(tensor)
         if 0 < held < needed:
-            yield f"its tensor takes {needed:,} bytes and its components hold {held:,}"
+            yield Malformed(
+                f"its tensor takes {needed:,} bytes and its components hold {held:,}",
+                f"give the component {needed:,} bytes",
+            )
 
 
-def port_faults(binding: ValueBinding) -> Iterator[str]:
+def port_faults(binding: ValueBinding) -> Iterator[Malformed]:
     """What is wrong with how a port binds its value, whatever the value is.
 
-    Each fault completes the same sentence as ``malformed_reason``.
+    Each completes the same sentence as ``malformed_reason``.
     """
     if binding.role == "input":
         if binding.access == "write":
-            yield "it is an input that is only written"
+            yield Malformed("it is an input that is only written", "read the input")
         if binding.alias != "no_alias":
-            yield "it is an input with an alias policy"
+            yield Malformed("it is an input with an alias policy", "bind it with no_alias")
     elif binding.access == "read":
-        yield "it is an output that is only read"
+        yield Malformed("it is an output that is only read", "write the output")
     if (binding.usage == "weights") != (binding.weight is not None):
-        yield (
+        yield Malformed(
             "it is used as weights and says nothing of a weight"
             if binding.weight is None
-            else f"it is used as {binding.usage} and says that it is a weight"
+            else f"it is used as {binding.usage} and says that it is a weight",
+            "describe a weight exactly where the usage is weights",
         )
 
 
-def _component_faults(component: StorageComponent) -> Iterator[str]:
+def _component_faults(component: StorageComponent) -> Iterator[Malformed]:
     place = f"its component in `{component.resource_id}`"
     end = component.offset_bytes + component.length_bytes
     if component.length_bytes == 0:
-        yield f"{place} is empty"
+        yield Malformed(f"{place} is empty", "give the component the bytes that it holds")
     if end > U64_MAX:
-        yield f"{place} ends at byte {end:,}, past u64"
+        yield Malformed(
+            f"{place} ends at byte {end:,}, past u64", "move the component into its resource"
+        )
     unit = ELEMENT_BYTES[component.element_type]
     if component.offset_bytes % unit or component.length_bytes % unit:
-        yield (
-            f"{place} takes bytes {component.offset_bytes:,} to {end:,}, which are no whole "
-            f"elements of {component.element_type}"
+        yield Malformed(
+            f"{place} takes {component.length_bytes:,} bytes from byte {component.offset_bytes:,} "
+            f"on, which are no whole elements of {component.element_type}",
+            f"make offset and length multiples of {unit}",
         )
 
 
-def _id_faults(ids: list[str | None]) -> Iterator[str]:
+def _id_faults(ids: list[str | None]) -> Iterator[Malformed]:
+    fix = "give each component an id of its own"
     if None in ids:
-        yield f"{ids.count(None)} of its {len(ids)} components have no id to tell them apart by"
+        said = f"{ids.count(None)} of its {len(ids)} components have no id to tell them apart by"
+        yield Malformed(said, fix)
     for component_id, count in Counter(ids).items():
         if count > 1 and component_id is not None:
-            yield f"{count} of its components have the id `{component_id}`"
+            yield Malformed(f"{count} of its components have the id `{component_id}`", fix)
 
 
-def _overlaps(components: Sequence[StorageComponent]) -> Iterator[str]:
+def _overlaps(components: Sequence[StorageComponent]) -> Iterator[Malformed]:
     ascending = sorted(components, key=lambda each: (each.resource_id, each.offset_bytes))
     for left, right in pairwise(ascending):
         end = left.offset_bytes + left.length_bytes
         if left.resource_id == right.resource_id and right.offset_bytes < end:
-            yield (
+            yield Malformed(
                 f"two of its components share bytes {right.offset_bytes:,} to "
-                f"{min(end, right.offset_bytes + right.length_bytes):,} of `{left.resource_id}`"
+                f"{min(end, right.offset_bytes + right.length_bytes) - 1:,} of "
+                f"`{left.resource_id}`",
+                "place the components apart",
             )

@@ -30,6 +30,16 @@ def byte_count(number: int) -> str:
     return f"{size:,.{digits}f} {_UNITS[unit]}"
 
 
+def bytes_words(start: int, end: int) -> str:
+    """The bytes before ``end``, by the first and the last one: "bytes 0 to 63", "byte 5".
+
+    An end past u64 is that of whatever they lie in.
+    """
+    if end >= 2**64:
+        return f"bytes {start:,} to its end"
+    return f"byte {start:,}" if end == start + 1 else f"bytes {start:,} to {end - 1:,}"
+
+
 def plural(number: int, noun: str) -> str:
     """ "1 error", "2 errors", "no errors" is "0 errors"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
@@ -107,6 +117,12 @@ def short_pool(pool: str) -> str:
 def marked(names: Iterable[str]) -> list[str]:
     """Names in backticks, as messages have them: the HTML report marks them, and links many."""
     return [f"`{name}`" for name in names]
+
+
+def in_series(words: Iterable[str]) -> str:
+    """Words as a sentence lists them: "a", "a and b", "a, b and c"."""
+    *others, last = list(words) or [""]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def quoted(value: object, limit: int = 60) -> str:

@@ -3,8 +3,8 @@
 A baseline holds, for each document of an audit, its findings as rule, place and message. In a
 later audit they are hidden, whatever the numbers in their messages have become; a finding that is
 new, or one that is gone, makes the audit fail.
-It is written for one execution model, with or without proofs, and for the documents that it
-names: under anything else its silence would mean nothing.
+It is written for one execution model, with or without proofs: under anything else its silence
+would mean nothing. Of documents that it does not name it knows nothing, and hides nothing.
 """
 
 from __future__ import annotations
@@ -82,17 +82,20 @@ class Changes:
     """An audit beside its baseline.
 
     ``report`` holds the new findings only; ``hidden`` counts the known ones, and ``gone`` are
-    those that were known of a document and were not found any more.
+    those that were known of a document and were not found any more. ``unnamed`` are the documents
+    that the baseline does not name, as it would: of these only errors make the audit fail.
     """
 
     report: Report
     hidden: int
     gone: tuple[tuple[DocumentReport, Known], ...]
+    unnamed: tuple[str, ...] = ()
+    has_new: bool = False
 
     @property
     def exit_status(self) -> int:
         """The report's status, and 1 where only new or vanished findings make it fail."""
-        changed = bool(self.gone) or bool(self.report.findings)
+        changed = bool(self.gone) or self.has_new
         return self.report.exit_status or int(changed)
 
 
@@ -148,10 +151,9 @@ def read_baseline(path: Path, read: Callable[[Path], bytes] = read_bounded) -> B
 def compare(report: Report, baseline: Baseline, *, proved: bool) -> Changes:
     """What changed since the baseline was written.
 
-    Raises ``BaselineError`` where the baseline is one of another audit: it does not name a
-    document of the report, or was written for another execution model, or proofs were run in
-    one of the two only. Documents that the baseline names and the report lacks are left alone,
-    as an audit may be of some files only.
+    Raises ``BaselineError`` where the baseline is one of another audit: it was written for
+    another execution model, or proofs were run in one of the two only. Documents that the
+    baseline names and the report lacks are left alone, as an audit may be of some files only.
     """
     _check_belongs(report, baseline, proved=proved)
     path = printable(str(baseline.path))
@@ -159,7 +161,7 @@ def compare(report: Report, baseline: Baseline, *, proved: bool) -> Changes:
     for document in report.documents:
         if document.verdict != "unreadable":
             own = left.setdefault(id(document), {})
-            for known in baseline.documents[baseline.name(document)].elements():
+            for known in baseline.documents.get(baseline.name(document), Counter()).elements():
                 own.setdefault(known.unnumbered, []).append(known)
 
     def reason(document: DocumentReport, finding: Finding) -> str | None:
@@ -178,7 +180,14 @@ def compare(report: Report, baseline: Baseline, *, proved: bool) -> Changes:
         for alike in left.get(id(document), {}).values()
         for known in alike
     ]
-    return Changes(new, len(hidden), tuple(gone))
+    named = [each for each in new.documents if baseline.covers(each)]
+    unnamed = [
+        baseline.name(each)
+        for each in new.documents
+        if not baseline.covers(each) and each.verdict != "unreadable"
+    ]
+    has_new = any(each.findings for each in named)
+    return Changes(new, len(hidden), tuple(gone), tuple(unnamed), has_new)
 
 
 def _check_belongs(report: Report, baseline: Baseline, *, proved: bool) -> None:
@@ -193,15 +202,6 @@ def _check_belongs(report: Report, baseline: Baseline, *, proved: bool) -> None:
             f"The baseline {baseline.path} was written {with_or_without[0]} proofs, and this "
             f"audit ran {with_or_without[1]} them."
         )
-    for document in report.documents:
-        if not baseline.covers(document) and document.verdict != "unreadable":
-            others = ", ".join(map(printable, list(baseline.documents)[:3])) or "no document"
-            rest = len(baseline.documents) - 3
-            raise BaselineError(
-                f"The baseline {baseline.path} is for {others}"
-                + (f" and {rest} more" if rest > 0 else "")
-                + f", not for {baseline.name(document)}."
-            )
 
 
 def _parsed(path: Path, value: Any) -> Baseline:

@@ -93,6 +93,15 @@ class Branch:
         paths = listed.decode("utf-8", "surrogateescape").split("\0")[:-1]
         return [path for path in paths if (self.top / path).is_file()]
 
+    def unmatched(self, patterns: Sequence[str]) -> list[str]:
+        """The patterns that name no file of the work tree or merge base that git tracks."""
+        tree = f"--with-tree={self.merge_base}"
+        return [
+            pattern
+            for pattern in patterns
+            if not _git(self.top, "ls-files", tree, "--", *_pathspecs([pattern]))
+        ]
+
     def place(self, path: Path) -> str | None:
         """A path from the top of the repository; None where it leads elsewhere.
 

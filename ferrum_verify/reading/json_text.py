@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ferrum_verify.findings import Finding, Rule, pointer
 from ferrum_verify.findings.capping import capped
 from ferrum_verify.findings.wording import LONG_NUMBER, quoted
+from ferrum_verify.reading.json_faults import AS_UTF_8, syntax_fault
 from ferrum_verify.reading.json_values import (
     LIMIT,
     MAXIMUM_BYTES,
@@ -52,13 +53,22 @@ def parse_json(text: bytes) -> Any:
     if len(text) > MAXIMUM_BYTES:
         _refuse_before_reading(text)
     if text.startswith(_BYTE_ORDER_MARKS):
-        refuse(NOT_JSON.finding("The text starts with a byte-order mark, which JSON forbids."))
+        is_utf_8 = text.startswith(_BYTE_ORDER_MARKS[0])
+        refuse(
+            NOT_JSON.finding(
+                "The text starts with a byte-order mark, which JSON forbids"
+                f"{'.' if is_utf_8 else ', and looks like UTF-16.'}",
+                fix="Write it without the byte-order mark." if is_utf_8 else AS_UTF_8,
+            )
+        )
     try:
         decoded = text.decode("utf-8")
     except UnicodeDecodeError as error:
-        refuse(NOT_JSON.finding(f"The text is not UTF-8: {error.reason} at byte {error.start:,}."))
+        said = f"The text is not UTF-8: {error.reason} at byte {error.start:,}."
+        refuse(NOT_JSON.finding(said, fix=AS_UTF_8))
     if not decoded.strip():
-        refuse(NOT_JSON.finding("The text is empty, where a JSON document should be."))
+        said = "The text is empty, where a JSON document should be."
+        refuse(NOT_JSON.finding(said, fix="Look whether what should write it ran to its end."))
     value = admit(_decode(decoded))
     if len(text) > MAXIMUM_BYTES:
         _refuse_large_plan(value, decoded)
@@ -156,7 +166,7 @@ def _decode(text: str) -> Any:
                 text, object_pairs_hook=members, parse_constant=_constant, parse_int=_integer
             )
     except json.JSONDecodeError as error:
-        refuse(NOT_JSON.finding(_syntax(error, text)))
+        refuse(syntax_fault(error, text))
     except RecursionError:
         refuse(TOO_DEEP)
     if duplicates:
@@ -177,18 +187,8 @@ def _integer(text: str) -> int | float:
 
 
 def _constant(name: str) -> NoReturn:
-    refuse(NOT_JSON.finding(f"The text holds {name}, which is no JSON value."))
-
-
-def _syntax(error: json.JSONDecodeError, text: str) -> str:
-    place = f"line {error.lineno:,}, column {error.colno:,}"
-    if error.msg == "Extra data":
-        return f"The text goes on after the end of the JSON value, at {place}."
-    if error.pos >= len(text.rstrip()):
-        return f"The text ends in the middle of the JSON value, at {place}."
-    # Python's reader leaves some of its sentences open for the place: "Invalid \\escape: ".
-    reason = error.msg[0].lower() + error.msg[1:].removesuffix(" at").rstrip(": ")
-    return f"The text is not JSON: {reason} at {place}."
+    fix = "Write a number, or null where the field may have none."
+    refuse(NOT_JSON.finding(f"The text holds {name}, which is no JSON value.", fix=fix))
 
 
 DUPLICATE_KEY = Rule(

@@ -23,6 +23,7 @@ from ferrum_verify.findings import Finding, Rule
 from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import printable
 from ferrum_verify.reading.folders import NAMES, files_under
+from ferrum_verify.reading.json_faults import for_import
 from ferrum_verify.reading.json_text import MAXIMUM_BUNDLE_BYTES, parse_json
 from ferrum_verify.reading.json_values import LIMIT, NOT_JSON, admit
 from ferrum_verify.reading.kinds import detect
@@ -145,7 +146,9 @@ def no_document_in(folder: str) -> Finding:
     """The fault of a folder, by its printable name, in which no document was found."""
     return UNREADABLE_FILE.finding(
         f"the folder {folder} holds no document: no file of a known kind, schedules aside, whose "
-        f"name ends in {', '.join(NAMES)}"
+        f"name ends in {', '.join(NAMES)}",
+        fix="Name a file of another ending itself; plans of ExecuTorch and TVM, and dump folders "
+        "of XLA, are first written as buffer plans by `ferrum-verify import`",
     )
 
 
@@ -206,7 +209,7 @@ def _document(
         try:
             value = parse_json(text)
         except DocumentError as error:
-            findings = error.findings
+            findings = for_import(error.findings, text)
     return LoadedDocument(
         source=source,
         value=value,

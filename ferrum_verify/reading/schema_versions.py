@@ -21,7 +21,7 @@ from ferrum_verify.documents.plan_schema import (
     followed,
 )
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
-from ferrum_verify.findings.wording import marked, quoted
+from ferrum_verify.findings.wording import in_series, marked, quoted
 from ferrum_verify.reading.kinds import FORMS, model_of
 from ferrum_verify.reading.validation import TooManyFaultsError, validated
 from ferrum_verify.reading.wire_faults import WireFault, wire_faults
@@ -165,7 +165,7 @@ def _policy_type(subject: Subject, version: Schema | None) -> Iterator[Finding]:
     said += [f"has `null` for {', '.join(marked(nulls))}"] if nulls else []
     if said:
         yield POLICY_TYPE.finding(
-            f"The policy {' and '.join(said)}, so it may be of another type than the known one.",
+            f"The policy {in_series(said)}, so it may be of another type than the known one.",
             subject.places.policy,
         )
 

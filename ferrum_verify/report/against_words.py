@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.padding import Padding
 from rich.text import Text
 
-from ferrum_verify.findings.wording import byte_count, plural, pool_name, printable
+from ferrum_verify.findings.wording import byte_count, in_series, plural, pool_name, printable
 from ferrum_verify.report.screen import plain_table
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _list_line(change: ListChange, without: str, with_: str) -> str:
         for verb, names in ((without, change.removed), (with_, change.added))
         if names
     )
-    return f"{change.node} {' and '.join(parts)}"
+    return f"{change.node} {in_series(parts)}"
 
 
 def _some(names: Sequence[str], most: int) -> str:

@@ -12,7 +12,7 @@ from ferrum_verify.counterexamples import (
     ShapeCounterexample,
     SpanCounterexample,
 )
-from ferrum_verify.findings.wording import plural, printable, shortened
+from ferrum_verify.findings.wording import bytes_words, plural, printable, shortened
 from ferrum_verify.plan.sizes import describe
 from ferrum_verify.report.formulas import counts_of, formula_lines
 
@@ -112,17 +112,16 @@ def _taken(taken: Taken | None) -> list[str]:
     if taken is None:
         return []
     arms = ", ".join(f"{printable(condition)} = {printable(arm)}" for condition, arm in taken.arms)
-    told = f"at {describe(taken.shape)}, in bytes {taken.start:,} to {taken.end - 1:,}"
+    told = f"at {describe(taken.shape)}, in {bytes_words(taken.start, taken.end)}"
     return [f"{told}, with {arms}:" if arms else f"{told}:"]
 
 
 def _access(found: AccessCounterexample, columns: int) -> list[str]:
     marks = {(found.writer, found.writer_step): "A", (found.other, found.other_step): "B"}
-    last = found.end - 1
-    which = f"bytes {found.start:,} to {last:,}" if last > found.start else f"byte {last:,}"
     return [
         *_taken(found.taken),
-        f"at time {found.at} both need {which} of {printable(found.resource)}:",
+        f"at time {found.at} both need {bytes_words(found.start, found.end)} of "
+        f"{printable(found.resource)}:",
         f"  A  written by {at_step(found.writer, found.writer_step)}",
         f"  B  {access_words(found)}",
         *_drawn(found.nodes, lambda node: marks.get((node.id, node.step), "-"), found.at, columns),
@@ -224,7 +223,7 @@ def label_of(node: ScheduledNode) -> str:
 
 
 def _extent(extent: ByteRange) -> str:
-    held = f"holds bytes {extent.start:,} to {extent.end - 1:,}"
+    held = f"holds {bytes_words(extent.start, extent.end)}"
     if extent.value is None:
         return f"{printable(extent.resource)} {held}"
     return f"{printable(extent.value)} {held} of {printable(extent.resource)}"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.node import PlanNode
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
+from ferrum_verify.findings.wording import bytes_words
 from ferrum_verify.plan.accesses import (
-    ENDLESS,
     MOST_STEPS,
     Access,
     Conflict,
@@ -66,7 +66,15 @@ def check(facts: Expected) -> Iterator[Finding]:
         for node in order.nodes
         if not isinstance(node, PlanNode) and node.reads is None and node.writes is None
     )
-    if silent:
+    unread = [each for each in facts.doubts if each.startswith(f"{subject.places.nodes}/")]
+    if silent and unread and subject.kind not in ("fragment", "problem"):
+        # A full plan says it; of nodes that cannot all be read, only the order is known.
+        yield UNKNOWN.finding(
+            f"what nodes read and write was not judged, because `{unread[0]}` cannot be read",
+            subject.places.nodes,
+            fix="Correct what cannot be read, and audit the plan again",
+        )
+    elif silent:
         yield UNKNOWN.finding(
             f"{silent:,} of {len(order.nodes):,} nodes do not say what they read and write, so "
             "their accesses were not judged",
@@ -128,8 +136,7 @@ def _finding(conflict: Conflict, facts: Expected, order: HappensBefore) -> Itera
     if first.mode == "write" and not then.is_state and _is_told(first, then, order):
         return
     names = order.nodes[first.node].id, order.nodes[then.node].id
-    end = "its end" if conflict.end >= ENDLESS else f"{conflict.end:,}"
-    where = f"bytes {conflict.start:,} to {end} of `{first.resource}`"
+    where = f"{bytes_words(conflict.start, conflict.end)} of `{first.resource}`"
     place = pointer(facts.subject.places.nodes, then.node, *then.place)
     about = (*names, first.resource, *((conflict.value,) if conflict.value else ()))
     if conflict.value is not None:

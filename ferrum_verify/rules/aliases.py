@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
 from ferrum_verify.documents.node import MayAlias, MustAlias
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import in_series
 from ferrum_verify.plan.exact_aliases import alias_faults, ends_of
 from ferrum_verify.plan.node_ports import bindings_by_port
 from ferrum_verify.plan.sizes import UNIT
@@ -161,7 +162,7 @@ def check(
             if reasons := list(_faults(ports, alias, values, overlapping)):
                 yield FALSE.finding(
                     f"Node `{node.id}` claims that `{alias.output_value_id}` is an exact alias of "
-                    f"`{alias.input_value_id}`, but {' and '.join(reasons)}.",
+                    f"`{alias.input_value_id}`, but {in_series(reasons)}.",
                     f"{place}/exact_aliases/{position}",
                 )
         for position, binding in enumerate(node.values):

@@ -14,7 +14,7 @@ from ferrum_verify.documents.memory_plan import Binding
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings import DELETE, Example, Finding, Rule
-from ferrum_verify.findings.wording import short_pool
+from ferrum_verify.findings.wording import in_series, short_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ def refusals(facts: Expected) -> Iterator[Finding]:
     pools = binding_pools(memory)
     at = f"{facts.subject.places.memory}/dynamic_pools"
     if len(pools) > 1:
-        names = " and ".join(f"`{short_pool(pool.pool_id)}`" for pool in pools)
+        names = in_series(f"`{short_pool(pool.pool_id)}`" for pool in pools)
         yield SEVERAL_POOLS.finding(f"bindings are in {len(pools):,} pools: {names}", at)
     for index, pool in enumerate(memory.dynamic_pools):
         if pool not in pools:
@@ -90,7 +90,7 @@ def _check_once(facts: Expected) -> Iterator[Finding]:
         if row.lifetime == "invocation":
             users = facts.order.listed.get(resource, [])
             if len(users) > 1:
-                nodes = " and ".join(f"`{facts.order.nodes[user].id}`" for user in users[:3])
+                nodes = in_series(f"`{facts.order.nodes[user].id}`" for user in users[:3])
                 yield NOT_ONCE.finding(
                     f"invocation resource `{resource}` is used by {len(users):,} nodes: {nodes}",
                     facts.place_of(resource),

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.buffer_plan import Affine
 from ferrum_verify.findings import Example, Rule, pointer
-from ferrum_verify.findings.wording import plural, quoted, shortened
+from ferrum_verify.findings.wording import in_series, plural, quoted, shortened
 from ferrum_verify.rules.graph import check_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferrum_verify.documents.buffer_plan import Buffer, BufferNode
+    from ferrum_verify.counterexamples import Execution
+    from ferrum_verify.documents.buffer_plan import Buffer, BufferNode, BufferPlan
     from ferrum_verify.findings import Finding, Judge
     from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.plan.storages import Storages
@@ -51,6 +52,33 @@ def safety_only(judge: Judge) -> Finding:
     if judge == "conformance":
         return replace(finding, severity="warning", undecided=True)
     return finding
+
+
+PLANNED_IN_ORDER = Rule(
+    id="buffer.planned-in-order",
+    summary="A plan of ExecuTorch, TVM Relax or XLA is judged in order, as it was made.",
+    why="These planners plan for instructions that run one after the other. Under another model "
+    "nodes may run at once, and what is then found says nothing against the planner.",
+    fix="Audit it with `--execution in-order`, unless a runtime of yours runs nodes at once.",
+    source=f"{PAGE}, «What is judged»",
+    judgment="safety",
+    severity="note",
+    example=Example("buffer-plan", {"/source": "xla"}),
+)
+_IN_ORDER_PLANNERS = {"executorch": "ExecuTorch", "tvm-relax": "TVM Relax", "xla": "XLA"}
+"""Where a plan may be from that plans in order, and what that planner is called."""
+
+
+def planned_in_order(plan: BufferPlan, execution: Execution) -> Iterator[Finding]:
+    """That the planner had another execution model in mind, where it is known."""
+    planner = _IN_ORDER_PLANNERS.get(plan.source or "")
+    if planner is not None and execution != "in-order":
+        yield PLANNED_IN_ORDER.finding(
+            f"{planner} plans for instructions that run one after the other, and this plan is "
+            f"judged under {execution} execution",
+            "/source",
+            fix=PLANNED_IN_ORDER.fix,
+        )
 
 
 def check_nodes(order: HappensBefore) -> Iterator[Finding]:
@@ -316,7 +344,7 @@ def _check_notes(storages: Storages, order: HappensBefore) -> Iterator[Finding]:
         told = [_some("node", known[0]), _some("buffer", known[1])]
         if any(told):
             yield NOT_UNDERSTOOD.finding(
-                f"of {' and '.join(each for each in told if each)} the plan says: {text}", at
+                f"of {in_series(each for each in told if each)} the plan says: {text}", at
             )
 
 

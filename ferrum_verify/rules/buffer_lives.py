@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
+from ferrum_verify.findings.wording import bytes_words, in_series
 from ferrum_verify.plan.affine import UndecidedShapeError, at
 from ferrum_verify.plan.clashes import MOST_TRIES, TooManyTriesError
 from ferrum_verify.plan.overlaps import MOST_PAIRS, TooManyOverlapsError
@@ -79,7 +80,7 @@ def reached_pair(storages: Storages, clashes: Clashes) -> tuple[str, str]:
     if clashes.asked is None:
         return "", ""
     first, then = (each.storage for each in clashes.asked)
-    told = " and ".join(named(storages.plan.buffers[each]) for each in (first, then))
+    told = in_series(named(storages.plan.buffers[each]) for each in (first, then))
     return f", which was reached at {told}", pointer("/buffers", max(first, then))
 
 
@@ -133,9 +134,9 @@ def _clash(storages: Storages, clash: Clash) -> Finding:
     first, then = clash.first, clash.then
     roots = [storages.plan.buffers[storage_of(storages, use)] for use in (first, then)]
     start, end = shared_bytes(storages, clash)
-    where = f"bytes {start:,} to {end - 1:,} of `{roots[0].arena}`{at_shape(storages, clash.point)}"
+    held = f"{bytes_words(start, end)} of `{roots[0].arena}`{at_shape(storages, clash.point)}"
     return SHARED_WHILE_LIVE.finding(
-        f"{named(storages.of(first))} and {named(storages.of(then))} both hold {where}: "
+        f"{named(storages.of(first))} and {named(storages.of(then))} both hold {held}: "
         f"{_while(storages, clash)}{_where(clash.arms)}",
         pointer("/buffers", storage_of(storages, then)),
         about=tuple(sorted(root.id for root in roots)),
@@ -298,5 +299,5 @@ def in_arms(*uses: Use) -> str:
 def _where(arms: Arms) -> str:
     if not arms:
         return ""
-    told = " and ".join(f"`{condition}` takes `{arm}`" for condition, arm in arms)
+    told = in_series(f"`{condition}` takes `{arm}`" for condition, arm in arms)
     return f", where {told}"

@@ -12,6 +12,7 @@ from ferrum_verify.counterexamples import (
 )
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.findings.wording import bytes_words
 from ferrum_verify.plan.affine import at, minus, plus, smallest_point
 from ferrum_verify.plan.overlaps import partial_overlaps
 from ferrum_verify.plan.sizes import describe
@@ -204,7 +205,7 @@ def _check_nodes(storages: Storages) -> Iterator[Finding]:
             ByteRange(plan.buffers[use.name].id, at(extent.start, point), at(extent.end, point))
             for use, extent in zip((one, other), extents, strict=True)
         ]
-        places = [f"bytes {side.start:,} to {side.end - 1:,}" for side in sides]
+        places = [bytes_words(side.start, side.end) for side in sides]
         yield PARTIAL_OVERLAP.finding(
             f"{named(storages.nodes[node])} {verbs[0]} in {places[0]} and {verbs[1]} in "
             f"{places[1]}{at_shape(storages, point)}, which overlap and are not the same",

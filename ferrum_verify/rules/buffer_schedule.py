@@ -14,7 +14,7 @@ from ferrum_verify.rules.schedule import (
     check_events,
     check_names,
 )
-from ferrum_verify.rules.schedule_order import NOT_KEPT, dependency_key
+from ferrum_verify.rules.schedule_order import NOT_KEPT, dependency_key, launches_of
 from ferrum_verify.rules.schedule_steps import TOO_MANY
 
 if TYPE_CHECKING:
@@ -78,7 +78,9 @@ def too_many(schedule: Schedule) -> list[Finding]:
     ]
 
 
-def check_dependencies(plan: BufferPlan, held: Launched) -> Iterator[Finding]:
+def check_dependencies(
+    plan: BufferPlan, held: Launched, under: LoadedSchedule
+) -> Iterator[Finding]:
     """The dependencies of the plan that do not follow from the schedule."""
     position = held.order.position
     for index, node in enumerate(plan.nodes):
@@ -88,8 +90,8 @@ def check_dependencies(plan: BufferPlan, held: Launched) -> Iterator[Finding]:
             if first is None or then is None or held.order.precedes(first, then):
                 continue
             yield NOT_KEPT.finding(
-                f"`{node.id}` depends on `{dependency}`, but nothing in the schedule makes it "
-                "wait for that",
+                f"`{node.id}` depends on `{dependency}`, but nothing in "
+                f"{launches_of(under, node.id, dependency)} makes it wait for that",
                 pointer("/nodes", index),
                 about=dependency_key(dependency, node.id, 0),
             )

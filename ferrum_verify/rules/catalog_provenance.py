@@ -63,6 +63,9 @@ def check(
                 f"does not list for `{node.operation_id}`.",
                 f"{place}/selection/selected_provider",
                 actual=node.selection.selected_provider,
+                fix=None
+                if catalog.providers.get(node.operation_id)
+                else "Give the catalog a provider of the operation, for which it lists none.",
             )
             continue
         if len(selected) > 1:

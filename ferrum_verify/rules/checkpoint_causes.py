@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import pointer
-from ferrum_verify.findings.wording import marked
+from ferrum_verify.findings.wording import in_series, marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -83,8 +83,7 @@ def clause(group: Sequence[Unsupported]) -> str:
 def listed(names: Sequence[str]) -> str:
     """Some names in words: all of a few, the first three and a count of many."""
     if len(names) <= _SHOWN:
-        head, last = names[:-1], names[-1]
-        return f"{', '.join(head)} and {last}" if head else last
+        return in_series(names)
     return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN:,} more"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.reachability import culprits, reach
 from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.findings.wording import in_series
 from ferrum_verify.rules.checkpoint_causes import (
     listed,
 )
@@ -78,7 +79,7 @@ def reach_findings(
     names = listed([f"`{provider.provider_id}` (node `{provider.node_id}`)" for provider in guilty])
     message = (
         f"The smallest boundary that all providers permit is {found.smallest_boundary:,} tokens, "
-        f"because of {names}, but {' and '.join(clauses)}."
+        f"because of {names}, but {in_series(clauses)}."
     )
     # Beyond what a state holds no run gets; one step's tokens are certain to bound a span only
     # where nothing else does.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferrum_verify.documents.plan_schema import SCHEMA_8_1
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
-from ferrum_verify.findings.wording import marked
+from ferrum_verify.findings.wording import in_series, marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -187,7 +187,7 @@ def _differing(
         if fields:
             yield DIFFERS.finding(
                 f"the plan's checkpoint layout has of `{one[key]}` other "
-                f"{' and '.join(f'`{name}`' for name in fields)} than is derived",
+                f"{in_series(f'`{name}`' for name in fields)} than is derived",
                 f"{location}/{index}",
                 expected={name: one[name] for name in fields},
                 actual={name: other.get(name) for name in fields},

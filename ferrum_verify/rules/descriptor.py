@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.derive.pools import descriptor_pool_id
 from ferrum_verify.documents.primitives import U32_MAX
 from ferrum_verify.findings import Example, Finding, Rule, Swap
-from ferrum_verify.findings.wording import plural
+from ferrum_verify.findings.wording import in_series, plural
 from ferrum_verify.rules.descriptor_rows import SIZES, VALIDATE
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _check_instances(facts: Expected, location: str) -> Iterator[Finding]:
             count = counts.pop()
             yield TOO_FEW.finding(
                 f"the plan runs up to {needed:,} {what} at once, but all {len(few):,} dynamic "
-                f"resources of lifetimes {' and '.join(lifetimes)} have "
+                f"resources of lifetimes {in_series(lifetimes)} have "
                 f"{plural(count, 'instance')}",
                 f"{facts.subject.places.memory}/maximum_active_sequences",
                 expected=count,

@@ -9,6 +9,7 @@ from ferrum_verify.documents.storage import profile_fault
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.documents.terms import Staircase
 from ferrum_verify.findings import Example, Finding, Rule
+from ferrum_verify.findings.wording import in_series
 from ferrum_verify.plan.sizes import (
     Claim,
     describe,
@@ -172,7 +173,7 @@ def _check_contract(row: DynamicDescriptor | ProblemDescriptor, location: str) -
         if wrong:
             yield KIND_CONTRACT.finding(
                 f"{name} is the {row.kind.tag} workspace of `{row.kind.node_id}`, "
-                f"but has {' and '.join(wrong)}",
+                f"but has {in_series(wrong)}",
                 location,
             )
     if row.initialization == "zero" and not (

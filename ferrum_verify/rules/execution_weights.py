@@ -10,7 +10,7 @@ from ferrum_verify.documents.execution_weights import BlockFp8ToMarlin, WeightMa
 from ferrum_verify.documents.plan_schema import SCHEMA_8_1
 from ferrum_verify.documents.primitives import Version
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
-from ferrum_verify.findings.wording import marked
+from ferrum_verify.findings.wording import in_series, marked
 from ferrum_verify.rules.ascending import first_fault
 from ferrum_verify.rules.source_integrity import short
 
@@ -100,7 +100,7 @@ def _check_schema(header: PlanHeader, weights: ExecutionWeights, at: str) -> Ite
         if known is None
     ]:
         yield UNREAD.finding(
-            f"the {' and '.join(unread)} of the weight schema's components are written in a way "
+            f"the {in_series(unread)} of the weight schema's components are written in a way "
             "that is not known, so what rests on them was not judged",
             f"{at}/schema/components",
         )

@@ -140,10 +140,16 @@ def _check_late(
     on_loop = {node for loop in loops for node in loop}
     for loop in loops:
         path = " → ".join(f"`{node}`" for node in (*loop, loop[0]))
-        first = order.position[loop[0]]
-        yield CYCLE.finding(
-            f"each waits for the one before: {path}", f"{location}/{first}/dependencies"
-        )
+        said, place = f"each waits for the one before: {path}", order.position[loop[0]]
+        at = f"{location}/{place}/dependencies"
+        # A loop cannot go along with the plan's order all the way, unless ids stand twice.
+        back = next((each for each in late if {nodes[each[0]].id, each[1]} <= set(loop)), None)
+        if back is not None:
+            node, later = nodes[back[0]], back[1]
+            what = "itself" if later == node.id else f"`{later}`, which stands later in the plan"
+            said += f"; `{node.id}` waits for {what}"
+            at = f"{location}/{back[0]}/dependencies/{node.dependencies.index(later)}"
+        yield CYCLE.finding(said, at)
     for index, dependency in late:
         node = nodes[index]
         if not (node.id in on_loop and dependency in on_loop):

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.findings.wording import in_series
 from ferrum_verify.plan.overwriting import Overwriting
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _used_twice(facts: Expected, order: HappensBefore) -> Iterator[Finding]:
             names = [f"`{order.nodes[user].id}`" for user in users[:2]]
             more = f" and {len(users) - 2:,} more" if len(users) > 2 else ""
             yield MAY_BE_CARRIED.finding(
-                f"the invocation resource `{resource}` is used by {' and '.join(names)}{more}: "
+                f"the invocation resource `{resource}` is used by {in_series(names)}{more}: "
                 "what one leaves there the other need not find",
                 facts.place_of(resource),
                 about=(resource,),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.derive.liveness import peak_bytes
 from ferrum_verify.documents.primitives import U64_MAX
 from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap
-from ferrum_verify.findings.wording import short_pool
+from ferrum_verify.findings.wording import plural, short_pool
 from ferrum_verify.rules.liveness_summary import as_rows, check_summary
 from ferrum_verify.rules.pool_totals import OVERFLOW
 
@@ -98,7 +98,7 @@ def _check_rows(facts: Expected, group: str, pool: DynamicPool, location: str) -
     sound = facts.sound(facts.groups[group])
     if sound and (mode == "no_invocation_resources") == bool(members):
         yield MODE_MEMBERS.finding(
-            f"{name} has {len(members):,} invocation resources, but mode {mode}",
+            f"{name} has {plural(len(members), 'invocation resource')}, but mode {mode}",
             f"{location}/invocation_liveness_mode",
         )
     if not members and not rows:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ferrum_verify.documents.node import alias_words
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import in_series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ferrum_verify.documents.catalog import Dimension, Operation, TensorContract
-    from ferrum_verify.documents.node import PlanNode, ValueBinding
+    from ferrum_verify.documents.node import AliasPolicy, PlanNode, ValueBinding
     from ferrum_verify.findings import Finding
 
 _FORMAT = "docs/format.md, «Execution-plan rules» (against the catalog)"
@@ -115,14 +117,29 @@ def check_node(node: PlanNode, accepted: AcceptedPorts, location: str) -> Iterat
     for index, binding in enumerate(node.values):
         port = ports.get((binding.role, binding.ordinal))
         if port is not None and not port.accepts(binding):
+            differences = list(_differences(binding, port))
+            place, told = f"{location}/values/{index}", dict[str, Any]()
+            if binding.access != port.contract.access:
+                told = {
+                    "expected": {"access": port.contract.access},
+                    "actual": {"access": binding.access},
+                }
+            if len(differences) == 1 and binding.alias != port.contract.alias:
+                place = f"{place}/alias"
+                told = _aliases(binding.alias, port.contract.alias)
             yield PORT.finding(
                 f"Node `{node.id}` binds `{binding.value_id}` to {binding.role} "
                 f"{binding.ordinal} of "
-                f"`{operation.id}`, but {' and '.join(_differences(binding, port))}.",
-                f"{location}/values/{index}",
-                expected={"access": port.contract.access},
-                actual={"access": binding.access},
+                f"`{operation.id}`, but {in_series(differences)}.",
+                place,
+                **told,
             )
+
+
+def _aliases(found: AliasPolicy, wanted: AliasPolicy) -> dict[str, Any]:
+    wires = [each if isinstance(each, str) else each.to_wire() for each in (wanted, found)]
+    fix = "Declare the alias policy of the operation's contract."
+    return {"expected": wires[0], "actual": wires[1], "fix": fix}
 
 
 def _differences(binding: ValueBinding, port: _AcceptedPort) -> Iterator[str]:
@@ -130,7 +147,9 @@ def _differences(binding: ValueBinding, port: _AcceptedPort) -> Iterator[str]:
     if binding.access != contract.access:
         yield f"the access is {binding.access}, not {contract.access}"
     if binding.alias != contract.alias:
-        yield "the alias policy is another"
+        yield (
+            f"the alias policy is {alias_words(binding.alias)}, not {alias_words(contract.alias)}"
+        )
     if tensor.element_type not in port.element_types:
         yield f"{tensor.element_type} is none of {', '.join(contract.element_types)}"
     if len(tensor.dimensions) != len(port.exact):

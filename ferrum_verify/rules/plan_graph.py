@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.memory_plan import StaticAllocation
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
-from ferrum_verify.findings.wording import marked
+from ferrum_verify.findings.wording import in_series, marked
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT
 from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.rules import data_flow, selection, state_effects, work
@@ -193,7 +193,7 @@ def _differ(
         said.append(f"name {', '.join(marked(extra))}, which none of its values or workspaces uses")
     if said:
         yield RESOURCES_DIFFER.finding(
-            f"The resources of node `{node.id}` {' and '.join(said)}.",
+            f"The resources of node `{node.id}` {in_series(said)}.",
             location,
             expected=sorted(derived),
             actual=list(node.resources),

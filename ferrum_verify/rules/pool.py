@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.derive.pools import compatibility_of
 from ferrum_verify.findings import DELETE, Example, Finding, Rule, Swap
-from ferrum_verify.findings.wording import marked, short_pool
+from ferrum_verify.findings.wording import in_series, marked, short_pool
 from ferrum_verify.rules.pool_totals import check_totals
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _check_identity(
             if getattr(key, field) != getattr(wanted, field)
         ]
         yield COMPATIBILITY.finding(
-            f"{name} differs from its members in {' and '.join(marked(wrong))}",
+            f"{name} differs from its members in {in_series(marked(wrong))}",
             f"{location}/compatibility",
             expected=wanted.to_wire(),
             actual=key.to_wire(),
@@ -145,7 +145,7 @@ def _check_identity(
         extra = sorted(set(pool.resource_ids) - set(ids))
         parts = [f"does not list `{resource}`" for resource in missing]
         parts += [f"lists `{resource}`, which does not belong to it" for resource in extra]
-        said = f"{name} {' and '.join(parts) or 'does not list its members once and ascending'}"
+        said = f"{name} {in_series(parts) or 'does not list its members once and ascending'}"
         place, fix = f"{location}/resource_ids", None
         expected: list[str] | str = list(ids)
         actual: list[str] | str = list(pool.resource_ids)

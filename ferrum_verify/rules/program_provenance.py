@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ferrum_verify.documents.primitives import variant_tag
 from ferrum_verify.documents.program import TokenSource
 from ferrum_verify.findings import Example, Rule, pointer
-from ferrum_verify.findings.wording import marked
+from ferrum_verify.findings.wording import in_series, marked
 from ferrum_verify.plan.node_ports import bindings_by_port
 from ferrum_verify.rules import work as work_rules
 from ferrum_verify.rules.state_provenance import check_states, check_weights
@@ -86,7 +86,7 @@ def check(subject: Subject, program: ModelProgram, rows: ResourceRows | None) ->
             said.append(f"lacks {', '.join(marked(missing))}, which the program has")
         if extra := sorted(planned.keys() - known):
             said.append(f"has {', '.join(marked(extra))}, which the program lacks")
-        yield NODES.finding(f"The plan {' and '.join(said)}.", subject.places.nodes)
+        yield NODES.finding(f"The plan {in_series(said)}.", subject.places.nodes)
     yield from check_states(subject, nodes, program, rows)
     yield from check_weights(subject, nodes, program)
 
@@ -189,4 +189,4 @@ def _other_projections(work: TokenWork, stated: ProgramTokenWork) -> str | None:
         said.append(f"does not narrow {', '.join(lacking)}, as the program does")
     if extra:
         said.append(f"narrows {', '.join(extra)}, unlike the program")
-    return f"it {' and '.join(said)}" if said else "the program projects the same axes unsorted"
+    return f"it {in_series(said)}" if said else "the program projects the same axes unsorted"

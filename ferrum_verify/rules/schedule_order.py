@@ -10,9 +10,10 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ferrum_verify.documents.schedule import Launch
 from ferrum_verify.findings import DELETE, Example, Rule, pointer
-from ferrum_verify.findings.wording import short_pool
-from ferrum_verify.plan.accesses import ENDLESS, MOST_STEPS, TooManyAccessesError, conflicts_of
+from ferrum_verify.findings.wording import bytes_words, short_pool
+from ferrum_verify.plan.accesses import MOST_STEPS, TooManyAccessesError, conflicts_of
 from ferrum_verify.plan.sharing import slot_safety
 from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE, TOO_MANY
 from ferrum_verify.rules.liveness import ROWS_OVERLAP
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ferrum_verify.plan.accesses import Conflict
     from ferrum_verify.plan.order import HappensBefore
     from ferrum_verify.plan.scheduled import ScheduledPlan
+    from ferrum_verify.reading.schedules import LoadedSchedule
     from ferrum_verify.rules.expected import Expected
 
 _WAIT = (
@@ -89,11 +91,26 @@ def _check_dependencies(facts: Expected, plan: ScheduledPlan) -> Iterator[Findin
             continue
         before = f" of {distance:,} step{'s' if distance > 1 else ''} before" if distance else ""
         yield NOT_KEPT.finding(
-            f"`{node}` depends on `{dependency}`{before}, but nothing in the schedule makes it "
-            "wait for that",
+            f"`{node}` depends on `{dependency}`{before}, but nothing in "
+            f"{launches_of(facts.under, node, dependency)} makes it wait for that",
             f"{facts.subject.places.nodes}/{index}",
             about=dependency_key(dependency, node, distance),
         )
+
+
+def launches_of(under: LoadedSchedule | None, node: str, dependency: str) -> str:
+    """The schedule by its file, and where in it two nodes are launched."""
+    assert under is not None
+    assert under.schedule is not None
+    places = {
+        each.launch: index
+        for index, each in enumerate(under.schedule.host)
+        if isinstance(each, Launch)
+    }
+    return (
+        f"the schedule {under.source}, which launches them at /host/{places[dependency]} and "
+        f"/host/{places[node]},"
+    )
 
 
 def dependency_key(one: str, other: str, distance: int) -> tuple[str, str, str]:
@@ -219,8 +236,7 @@ def _finding(
 ) -> Finding:
     first, then = conflict.first, conflict.then
     names = plan.names[first.node], plan.names[then.node]
-    end = "its end" if conflict.end >= ENDLESS else f"{conflict.end:,}"
-    where = f"bytes {conflict.start:,} to {end} of `{first.resource}`"
+    where = f"{bytes_words(conflict.start, conflict.end)} of `{first.resource}`"
     if conflict.value is None:
         verbs = {"read": "reads", "write": "writes"}
         text = (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import in_series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -82,7 +83,7 @@ def check_states(
             judged.add(state.id)
             if differences := list(_differences(binding, state, rows)):
                 yield STATE.finding(
-                    f"Node `{node.id}` binds state `{state.id}` {' and '.join(differences)}.",
+                    f"Node `{node.id}` binds state `{state.id}` {in_series(differences)}.",
                     f"{place}/values/{position}",
                 )
 

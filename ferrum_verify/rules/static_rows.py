@@ -8,6 +8,7 @@ from ferrum_verify.documents.memory_plan import Binding, Persistent, Scratch
 from ferrum_verify.documents.storage import LINEAR_CONTIGUOUS, profile_fault
 from ferrum_verify.documents.tensor import SizeError
 from ferrum_verify.findings import Example, Finding, Rule
+from ferrum_verify.findings.wording import in_series
 from ferrum_verify.plan.canonical import OPAQUE_LAYOUT_FINGERPRINT
 from ferrum_verify.plan.sizes import is_power_of_two, quantize
 
@@ -161,14 +162,13 @@ def _check_kind(
         case Persistent(node_id=node):
             if wrong := _workspace_faults(row, "persistent"):
                 yield PERSISTENT.finding(
-                    f"{name} is the persistent workspace of `{node}`, "
-                    f"but has {' and '.join(wrong)}",
+                    f"{name} is the persistent workspace of `{node}`, but has {in_series(wrong)}",
                     location,
                 )
         case "initialization_scratch":
             if wrong := _workspace_faults(row, "scratch"):
                 yield INITIALIZATION.finding(
-                    f"{name} is an initialization scratch, but has {' and '.join(wrong)}",
+                    f"{name} is an initialization scratch, but has {in_series(wrong)}",
                     location,
                 )
         case Scratch(node_id=node) | Binding(node_id=node):

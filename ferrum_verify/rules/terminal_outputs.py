@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ferrum_verify.documents.plan_schema import SCHEMA_8_1
 from ferrum_verify.findings import DELETE, Example, Rule
-from ferrum_verify.findings.wording import marked
+from ferrum_verify.findings.wording import in_series, marked
 from ferrum_verify.rules.ascending import first_fault
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _check_derived(stated: Sequence[str], derived: frozenset[str], place: str) -
         said.append(f"name {', '.join(marked(extra))}, which hold none of the program's outputs")
     if said:
         yield DIFFER.finding(
-            f"the terminal outputs {' and '.join(said)}",
+            f"the terminal outputs {in_series(said)}",
             place,
             expected=sorted(derived),
             actual=list(stated),

@@ -11,8 +11,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample
-from ferrum_verify.documents.value_storage import port_faults
+from ferrum_verify.documents.value_storage import port_faults, storage_faults
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import bytes_words, in_series
 from ferrum_verify.plan.growth import projected_extents
 from ferrum_verify.plan.resource_rows import ResourceRows
 from ferrum_verify.plan.sizes import UNIT
@@ -29,9 +30,10 @@ from ferrum_verify.rules.aliases import AliasClasses
 from ferrum_verify.rules.value_uses import Definition, collect, misplaced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ferrum_verify.documents.node import StorageComponent
+    from ferrum_verify.documents.value_storage import Malformed
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.value_uses import Value
@@ -125,9 +127,14 @@ def _check_roles(subject: Subject) -> Iterator[Finding]:
             if faults := list(port_faults(binding)):
                 yield MALFORMED.finding(
                     f"Value `{binding.value_id}` of node `{node.id}` is malformed: "
-                    f"{'; '.join(faults)}.",
+                    f"{'; '.join(each.said for each in faults)}.",
                     f"{subject.places.nodes}/{index}/values/{position}",
+                    fix=_fix(faults),
                 )
+
+
+def _fix(faults: Iterable[Malformed]) -> str:
+    return in_series(dict.fromkeys(each.fix for each in faults))
 
 
 INCONSISTENT = Rule(
@@ -152,6 +159,7 @@ def _check_value(value: Value, *, is_needed: bool) -> Iterator[Finding]:
                 f"Value `{value.value_id}` of node `{definition.node.id}` is malformed: "
                 f"{definition.malformed}.",
                 f"{definition.place}/storage/components",
+                fix=_fix(storage_faults(definition.binding)),
             )
     for definition in value.others:
         if definition.malformed is not None or accepted.malformed is not None:
@@ -162,7 +170,7 @@ def _check_value(value: Value, *, is_needed: bool) -> Iterator[Finding]:
             if getattr(definition.binding, name) != getattr(accepted.binding, name)
         ]
         finding = INCONSISTENT.finding(
-            f"Value `{value.value_id}` has another {' and '.join(parts)} in node "
+            f"Value `{value.value_id}` has another {in_series(parts)} in node "
             f"`{definition.node.id}` than in node `{accepted.node.id}`.",
             f"{definition.place}/{parts[0]}",
         )
@@ -240,8 +248,8 @@ def _sweep(
                 reported.add(pair)
                 stated = classes.root(pair[0]) == classes.root(pair[1])
                 yield OVERLAP.finding(
-                    f"Value `{pair[0]}` takes bytes {other_start:,} to {other_end:,} of "
-                    f"`{resource_id}` and value `{pair[1]}` takes {start:,} to {end:,}, "
+                    f"Value `{pair[0]}` takes {bytes_words(other_start, other_end)} of "
+                    f"`{resource_id}` and value `{pair[1]}` takes {bytes_words(start, end)}, "
                     + (
                         "so they are not the exact aliases that they are said to be."
                         if stated

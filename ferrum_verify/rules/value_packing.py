@@ -9,7 +9,7 @@ from ferrum_verify.counterexamples import ByteRange, OverlapCounterexample, Shap
 from ferrum_verify.documents.demand import Fixed
 from ferrum_verify.documents.memory_plan import DynamicDescriptor
 from ferrum_verify.findings import Example, Rule
-from ferrum_verify.findings.wording import plural
+from ferrum_verify.findings.wording import bytes_words, plural
 from ferrum_verify.plan.growth import growth_of
 from ferrum_verify.rules import value_growth
 
@@ -121,9 +121,9 @@ def check(
                 continue
             tokens = (behind.start - one.start) // one.each + 1
             said = (
-                f"At {plural(tokens, 'token')} value `{names[0]}` takes bytes {one.start:,} to "
-                f"{one.start + one.each * tokens:,} of `{resource_id}`, and value `{names[1]}` "
-                f"begins at {behind.start:,}"
+                f"At {plural(tokens, 'token')} value `{names[0]}` takes "
+                f"{bytes_words(one.start, one.start + one.each * tokens)} of `{resource_id}`, and "
+                f"value `{names[1]}` begins at {behind.start:,}"
             )
             if both_live(lives, names):
                 yield GROWS_INTO.finding(

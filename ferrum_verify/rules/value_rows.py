@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ferrum_verify.findings import Example, Rule
+from ferrum_verify.findings.wording import bytes_words, in_series, plural
 from ferrum_verify.plan.canonical import CONTIGUOUS_LAYOUT_FINGERPRINT, layout_fingerprint
 from ferrum_verify.plan.resource_rows import maximal_logical_bytes, minimal_bytes
 
@@ -82,8 +83,8 @@ def check(
             end = component.offset_bytes + component.length_bytes
             if limit is not None and end > limit:
                 yield EXCEEDS.finding(
-                    f"Value `{value.value_id}` takes bytes {component.offset_bytes:,} to {end:,} "
-                    f"of `{resource_id}`, which has at most {limit:,}.",
+                    f"Value `{value.value_id}` takes {bytes_words(component.offset_bytes, end)} "
+                    f"of `{resource_id}`, which has at most {plural(limit, 'byte')}.",
                     f"{definition.place}/storage/components/{position}",
                     expected=limit,
                     actual=end,
@@ -92,8 +93,8 @@ def check(
             least = None if value.value_id in projected else minimal_bytes(rows[resource_id])
             if limit is not None and least is not None and least < end <= limit:
                 yield OUTGROWS.finding(
-                    f"Value `{value.value_id}` takes bytes {component.offset_bytes:,} to {end:,} "
-                    f"of `{resource_id}`, which has {least:,} at its smallest shape.",
+                    f"Value `{value.value_id}` takes {bytes_words(component.offset_bytes, end)} "
+                    f"of `{resource_id}`, which has {least:,} bytes at its smallest shape.",
                     f"{definition.place}/storage/components/{position}",
                     expected=least,
                     actual=end,
@@ -162,7 +163,7 @@ def _check_row(
     if differences:
         yield ROW_DIFFERS.finding(
             f"Value `{binding.value_id}` lies in `{component.resource_id}`, which "
-            f"{' and '.join(differences)}.",
+            f"{in_series(differences)}.",
             rows.pointer(component.resource_id),
         )
 
@@ -191,7 +192,7 @@ def _check_layouts(
         if layout != expected:
             tags = sorted({each if isinstance(each, str) else each.tag for each in bound})
             yield LAYOUT.finding(
-                f"The tensors in `{resource_id}` are {' and '.join(tags)}, but its layout "
+                f"The tensors in `{resource_id}` are {in_series(tags)}, but its layout "
                 "fingerprint is not that of such tensors.",
                 rows.pointer(resource_id, "storage", "logical_layout_fingerprint"),
                 expected=expected,

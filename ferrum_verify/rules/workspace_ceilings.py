@@ -6,13 +6,17 @@ workspaces agree on another ceiling, that one number is wrong, not every row.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ferrum_verify.counterexamples import Shape
 from ferrum_verify.documents.demand import bind
 from ferrum_verify.documents.memory_plan import DynamicDescriptor, StaticAllocation
 from ferrum_verify.documents.terms import Staircase
 from ferrum_verify.findings import Example, Rule, pointer
+from ferrum_verify.findings.wording import plural
+from ferrum_verify.plan.sizes import describe
 from ferrum_verify.rules.descriptor import instances_needed
 from ferrum_verify.rules.estimates import formula_faults
 from ferrum_verify.rules.workspace_shapes import judged_by_shapes
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
     from ferrum_verify.documents.demand import Demand, SizeFormula
     from ferrum_verify.documents.memory_plan import MemoryPlan
+    from ferrum_verify.documents.terms import Step
     from ferrum_verify.findings import Finding
     from ferrum_verify.reading.document import Subject
     from ferrum_verify.rules.workspace_shapes import Ceilings, Workspace
@@ -57,14 +62,43 @@ def check_size(workspace: Workspace, ceilings: Ceilings) -> Iterator[Finding]:
     own = row.demand.terms
     expected = bind(formula, own.limit("sequences") or 1, own.limit("tokens") or 1)
     if row.demand != expected:
+        if isinstance(own, Staircase) and isinstance(expected.terms, Staircase):
+            said = _bucket_words(own.steps, expected.terms.steps)
+        else:
+            said = (
+                f"has the demand {_words(row.demand)}, but its estimate asks for {_words(formula)}"
+            )
         finding = SIZE.finding(
-            f"The {workspace.name} has the demand {_words(row.demand)}, but its estimate asks for "
-            f"{_words(formula)}.",
+            f"The {workspace.name} {said}.",
             workspace.at("demand"),
             expected=expected.to_wire(),
             actual=row.demand.to_wire(),
+            fix=_TAKE_OVER if expected.to_wire() == formula.to_wire() else None,
         )
         yield judged_by_shapes(finding, workspace, ceilings)
+
+
+_TAKE_OVER = "Plan the memory again, with the estimate's formula as it stands as the row's demand."
+
+
+def _bucket_words(have: Sequence[Step], want: Sequence[Step]) -> str:
+    """The first bucket that two staircases differ in, and how many more there are."""
+    pairs = enumerate(itertools.zip_longest(have, want))
+    differing = [(index, *pair) for index, pair in pairs if pair[0] != pair[1]]
+    index, own, asked = differing[0]
+    more = f"; {plural(len(differing) - 1, 'more bucket')} differ" if len(differing) > 1 else ""
+    if own is None or asked is None:
+        numbers = f"{plural(len(have), 'bucket')}, but its estimate asks for {len(want):,}"
+        return f"has {numbers}"
+    there = "there" if own[:3] == asked[:3] else _up_to(asked)
+    return (
+        f"has {plural(own.bytes, 'byte')} in bucket {index} {_up_to(own)}, but its estimate asks "
+        f"for {plural(asked.bytes, 'byte')} {there}{more}"
+    )
+
+
+def _up_to(step: Step) -> str:
+    return f"(up to {describe(Shape(step.sequences, step.tokens, step.pages))})"
 
 
 def _check_static(

@@ -40,7 +40,7 @@ class Workspace:
     @property
     def name(self) -> str:
         """What the workspace is called in a message."""
-        return f"resource {self.resource_id}, the {self.part} workspace of node {self.node.id},"
+        return f"resource `{self.resource_id}`, the {self.part} workspace of node `{self.node.id}`,"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def test_buttons_step_through_every_event(open_page: Open, hazard: Report) -> No
     assert "dead since" in shown.locator(".panel").inner_text()
     shown.get_by_label("One event back").click()
     assert state(shown, schedule.nodes[-1].id) == "running"
-    shown.get_by_label("Go to the time at which both are live").click()
+    shown.get_by_label("Go to the time of the clash").click()
     assert "both are live" in shown.locator(".panel h5").inner_text()
 
 

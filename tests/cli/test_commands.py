@@ -182,6 +182,15 @@ def test_rules_are_listed(capsys: Any) -> None:
     assert "slot." not in shown
 
 
+def test_of_a_family_the_rules_are_listed(capsys: Any) -> None:
+    assert run(["explain", "value"]) == 0
+    explained = capsys.readouterr().out
+    assert run(["rules", "--family", "value"]) == 0
+    assert explained == capsys.readouterr().out
+    assert "value.overlap" in explained
+    assert run(["explain", "--all", "value"]) == 2
+
+
 def test_a_rule_is_explained_with_an_example(capsys: Any) -> None:
     assert run(["explain", "wire.range"]) == 0
     page = capsys.readouterr().out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,6 +26,48 @@ def test_the_plan_is_written(name: str, tmp_path: Path) -> None:
     assert json.loads(out.read_text()) == plan(name)
     wrong = name in ("executorch-21490", "tvm-20190-026")
     assert audit(out, execution="in-order").verdict == ("violated" if wrong else "verified")
+
+
+def test_the_audit_that_suits_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "a plan.json"
+    assert run(["import", "xla", str(EXAMPLES / "xla"), "-o", str(out)]) == 0
+    said = " ".join(capfd.readouterr().err.split())
+    assert f"`ferrum-verify audit '{out}' --execution in-order`" in said
+    assert run(["import", "xla", str(EXAMPLES / "xla")]) == 0
+    assert "audit - --execution in-order" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        (EXAMPLES / "executorch-21490.pte", "executorch"),
+        (EXAMPLES / "tvm-20190.txt", "tvm-relax"),
+        (next((EXAMPLES / "xla").glob("*optimizations.txt*")), "xla"),
+    ],
+)
+def test_an_audit_of_what_is_to_be_imported_says_so(path: Path, form: str) -> None:
+    (document,) = audit(path, prove=False).documents
+    assert document.verdict == "unreadable"
+    assert f"`ferrum-verify import {form} FILE`" in str(document.findings[0].fix)
+
+
+def test_a_folder_without_documents_names_the_import(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["audit", str(EXAMPLES / "xla")]) == 2
+    assert "`ferrum-verify import`" in " ".join(capfd.readouterr().out.split())
+
+
+def test_a_plan_judged_under_another_model_says_so() -> None:
+    def told(document: object, **options: Any) -> list[str]:
+        return [
+            each.message
+            for each in audit(document, prove=False, **options).findings
+            if each.rule == "buffer.planned-in-order"
+        ]
+
+    [message] = told(plan("xla-cpu"))
+    assert message.startswith("XLA plans for instructions that run one after the other")
+    assert told(plan("xla-cpu"), execution="in-order") == []
+    assert told(plan("xla-cpu") | {"source": "by hand"}) == []
 
 
 def test_a_dump_folder_of_one_module_is_read(capfd: pytest.CaptureFixture[str]) -> None:

@@ -71,6 +71,7 @@ def test_to_make_a_plan_safe_names_the_model_itself(path: Path, capsys: Any) -> 
     words = ["slots", str(path), "--make-safe", "concurrent"]
     assert run([*words, "--execution", "fenced"]) == 2
     assert "--execution" in capsys.readouterr().err
+    assert run([*words, "--execution", "concurrent"]) == 0
 
 
 def test_tokens_and_buckets_say_at_which_shape(path: Path, bundle: Any, capsys: Any) -> None:

@@ -10,6 +10,7 @@ from ferrum_verify.catalogue.restamp import restamp
 from ferrum_verify.catalogue.samples import sample
 from ferrum_verify.contracts import compare_contracts
 from tests.contracts.catalogs import kind_of
+from tests.rules.edited import edited, faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -249,6 +250,16 @@ def engine(field: str, value: Any) -> Callable[[Json], None]:
 def test_engine_provider(edit: Callable[[Json], None], forward: str, backward: str) -> None:
     assert [kind_of(each) for each in findings_of(edit)] == [forward]
     assert [kind_of(each) for each in findings_of(edit, reverse=True)] == [backward]
+
+
+def test_where_no_provider_is_left_none_is_recommended() -> None:
+    (gone,) = findings_of(lambda document: document["providers"]["operation.norm"].clear())
+    assert gone.message.endswith("is gone; HEAD has no other.")
+    assert gone.fix == "Keep the provider until no plan selects it."
+    document = edited({"/catalog/providers/operation.embed": []})
+    [missing] = [e for e in faults(document) if e.rule == "contract.provider-not-offered"]
+    assert missing.fix is not None
+    assert missing.fix.startswith("Give the catalog a provider")
 
 
 def test_a_removed_operation_takes_its_providers_along() -> None:

@@ -162,6 +162,25 @@ def test_nothing_changes() -> None:
     assert report.verdict == "verified"
 
 
+def test_of_a_boundary_what_changed_is_said() -> None:
+    base = bundle()
+
+    def edit(document: Json) -> None:
+        attention(document)["checkpoint_capability"]["completed_boundary"]["boundaries"][
+            "suffix"
+        ] = {"minimum_tokens": 12, "alignment": 2}
+
+    head = with_catalog(base, edit)["catalog"]
+    report = compare_contracts(base["catalog"], head, [base], prove=False)
+    lost = by_rule(report.documents[1])["contract.plan-boundary-lost"]
+    assert lost.message.endswith(
+        ": a boundary has a multiple of 2 tokens, at least 12 after it instead of a multiple of 2 "
+        "tokens, at least 6."
+    )
+    narrowed = by_rule(report.documents[0])["contract.suffix-narrowed"]
+    assert narrowed.fix == "Lower the minimum from 12 to 6."
+
+
 def test_another_build_only_has_to_be_rebuilt() -> None:
     base = bundle()
 

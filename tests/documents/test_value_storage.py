@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferrum_verify.documents.node import ValueBinding
-from ferrum_verify.documents.value_storage import malformed_reason, port_faults
+from ferrum_verify.documents.value_storage import Malformed, malformed_reason, port_faults
 from ferrum_verify.documents.weight_parts import weight_faults
 from tests.derive import checkpoint_bundles as make
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LARGEST = (1 << 64) - 1
 
@@ -86,7 +89,8 @@ def test_well_formed(one: ValueBinding) -> None:
         ),
         (
             binding(make.component("r", 33)),
-            "its component in `r` takes bytes 0 to 33, which are no whole elements of f16",
+            "its component in `r` takes 33 bytes from byte 0 on, which are no whole elements of "
+            "f16",
         ),
         (
             binding(*parts("a", "b")),
@@ -166,12 +170,16 @@ def test_a_weight_has_the_bytes_of_its_components(
     assert faults == [] if fault is None else fault in faults
 
 
+def said(faults: Iterable[Malformed]) -> list[str]:
+    return [each.said for each in faults]
+
+
 def test_a_port_says_what_it_may_do() -> None:
     component = make.component("r", 32)
-    assert list(port_faults(binding(component))) == []
-    assert list(port_faults(binding(component, access="write"))) == [
+    assert said(port_faults(binding(component))) == []
+    assert said(port_faults(binding(component, access="write"))) == [
         "it is an input that is only written"
     ]
-    assert list(port_faults(binding(component, usage="weights"))) == [
+    assert said(port_faults(binding(component, usage="weights"))) == [
         "it is used as weights and says nothing of a weight"
     ]

@@ -220,6 +220,15 @@ def test_a_branch_that_changes_nothing_of_ours(job: Job, service: Service) -> No
     assert "No plan and no catalog is changed." in service.comments[0]["body"]
 
 
+def test_patterns_that_match_nothing_fail_the_job(job: Job, service: Service) -> None:
+    start(job, {}, {"plans/a.json": SOUND})
+    job.context["inputs"] |= {"plans": "plan/*.json"}
+    assert job.run() == 2
+    assert job.outputs["status"] == "2"
+    assert "matches plan/*.json" in " ".join(job.log.split())
+    assert service.comments == []
+
+
 def test_inputs_are_passed_on(job: Job, service: Service) -> None:
     start(
         job,

@@ -151,7 +151,6 @@ def test_a_part_of_the_documents_can_be_audited(capsys: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "sentence"),
     [
-        ("other.json", (), "The baseline known.json is for plan.json, not for other.json."),
         (
             "plan.json",
             ("--execution", "concurrent"),
@@ -169,6 +168,18 @@ def test_the_baseline_of_another_audit_is_refused(
     status, rules, remarks = audit(capsys, name, "--baseline", "known.json", *arguments)
     assert (status, rules) == (2, [])
     assert sentence in " ".join(remarks.split())
+
+
+def test_of_a_plan_that_it_does_not_name_nothing_is_hidden(capsys: Any) -> None:
+    write_plan("plan.json")
+    audit(capsys, "plan.json", "--write-baseline", "known.json")
+    Path("other.json").write_text(Path("plan.json").read_text())
+    status, rules, remarks = audit(capsys, "plan.json", "other.json", "--baseline", "known.json")
+    assert status == 1
+    assert rules == audit(capsys, "other.json")[1] != []
+    assert "known.json knows nothing of other.json." in " ".join(remarks.split())
+    Path("sound.json").write_text(json.dumps(sample("fragment")))
+    assert audit(capsys, "sound.json", "plan.json", "--baseline", "known.json")[0] == 0
 
 
 def test_proofs_are_part_of_what_is_known(capsys: Any) -> None:

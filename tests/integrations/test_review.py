@@ -91,6 +91,34 @@ def test_only_what_the_branch_changed_counts(folder: Path, capsys: Any) -> None:
     assert (status, set(documents)) == (0, {"plans/b.json"})
 
 
+def test_patterns_that_match_nothing_are_no_green_gate(folder: Path, capsys: Any) -> None:
+    faulty = edited("fragment", FAULTY)
+    base = repository(folder, {"plans/old.json": SOUND}, {"plans/a.json": faulty})
+    typos = ("--plans", "plan/*.json", "--catalogs", "catalog/*.json")
+    status, documents, said = review(capsys, base, *typos)
+    assert (status, documents) == (2, {})
+    assert "matches plan/*.json or catalog/*.json, so nothing of it would ever be" in said
+    assert review(capsys, base, *typos[:2])[0] == 2
+    # As the action gives it: what it takes by default, typed.
+    assert review(capsys, base, *typos[:2], "--catalogs", "catalogs/**/*.json")[0] == 2
+    status, documents, said = review(capsys, base, *typos[:2], "--plans", "plans/*.json")
+    assert (status, set(documents)) == (1, {"plans/a.json"})
+    assert said == f"No tracked file, neither here nor at {base[:10]}, matches plan/*.json."
+
+
+def test_a_pattern_of_files_that_are_gone_matches(folder: Path, capsys: Any) -> None:
+    base = repository(folder, {"old/a.json": SOUND}, {"old/a.json": None})
+    status, _, said = review(capsys, base, "--plans", "old/*.json")
+    assert (status, said) == (0, "No plan and no catalog is changed.")
+
+
+def test_a_repository_without_plans_is_told_so(folder: Path, capsys: Any) -> None:
+    base = repository(folder, {}, {"code.rs": "x"})
+    status, _, said = review(capsys, base)
+    assert status == 0
+    assert "matches plans/**/*.json or catalogs/**/*.json." in said
+
+
 def test_nothing_changed(folder: Path, capsys: Any) -> None:
     base = repository(folder, {"plans/a.json": edited("fragment", FAULTY)}, {"code.rs": "x"})
     status, documents, remarks = review(

@@ -47,9 +47,9 @@ def refused(text: bytes) -> tuple[Finding, ...]:
         (b'{"a": 01}', "is not JSON"),
         (b'{"a": +1}', "is not JSON"),
         (b'{"a": 1,}', "is not JSON"),
-        (b'{"a": "\n"}', "invalid control character at line 1, column 8."),
-        (b'{"a": "b", "c: 1}', "unterminated string starting at line 1, column 12."),
-        (b'{"a": "\\q"}', "invalid \\escape at line 1, column 8."),
+        (b'{"a": "\n"}', 'invalid control character at line 1, column 8: «\\n"}» after «{"a": "».'),
+        (b'{"a": "b", "c: 1}', "unterminated string starting at line 1, column 12: «"),
+        (b'{"a": "\\q"}', "invalid \\escape at line 1, column 8: «"),
         (b'{"a": "\\ud800"}', "half of a surrogate pair"),
         (b'{"\\udc00": 1}', "half of a surrogate pair"),
         (b"nul", "is not JSON"),
@@ -60,6 +60,43 @@ def test_text_that_is_not_json(text: bytes, says: str) -> None:
     (finding,) = refused(text)
     assert finding.rule == "wire.not-json"
     assert says in finding.message
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        (b'{"a": 1,}', "Remove the comma"),
+        (b'{"a": [1, 2,\n]}', "Remove the comma"),
+        (b"{'a': 1}", "double quotes"),
+        (b"{a: 1}", "double quotes"),
+        (b"// plan\n{}", "Remove the comment"),
+        (b'{"a": 1 /* one */}', "Remove the comment"),
+        (b'{"a": None}', "Write null"),
+        (b'{"a": NaN}', "Write a number"),
+        (b'{"a": 1 "b": 2}', "Put a comma"),
+        (b'{"a" 1}', "Put a colon"),
+        (b'{"a": "\\q"}', "Write a backslash"),
+        (b"{} {}", "one a line"),
+        (b'{"a": 1', "cut short"),
+        (b"", "ran to its end"),
+        (b"\xef\xbb\xbf{}", "without the byte-order mark"),
+        ("{}".encode("utf-16"), "as UTF-8"),
+        ("{}".encode("utf-16-le"), "as UTF-8"),
+        (b'{"a": "\xff"}', "as UTF-8"),
+    ],
+)
+def test_the_fix_fits_the_fault(text: bytes, fix: str) -> None:
+    (finding,) = refused(text)
+    assert finding.fix is not None
+    assert fix in finding.fix
+
+
+def test_what_stands_at_the_fault_is_shown_short_and_printable() -> None:
+    hostile = '{"a": "' + "x" * 5_000 + '", \x1b[31m\u202e' + "y" * 5_000 + "}"
+    (finding,) = refused(hostile.encode())
+    assert "«\\x1b[31m\\u202eyyyy" in finding.message
+    assert finding.message.isprintable()
+    assert len(finding.message) < 250
 
 
 def test_place_of_a_value_that_json_does_not_have() -> None:

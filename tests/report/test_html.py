@@ -243,10 +243,12 @@ def test_an_access_is_stepped_through_like_a_schedule() -> None:
     )
     data = counterexample_data(found, None)
     assert (data["kind"], data["at"]) == ("schedule", 1)
-    assert data["left"] == {"name": "r", "use": "written by write"}
+    assert data["left"] == {"name": "r", "use": "written by write", "who": "write"}
+    assert data["words"] == "both need bytes 0 to 63, which A writes and B reads"
     assert data["right"] == {
         "name": "r",
         "use": "read by read, which needs v",
+        "who": "read",
         "life": {"start": 1, "end": 3},
     }
     assert [(node["name"], node["left"], node["right"]) for node in data["nodes"]] == [

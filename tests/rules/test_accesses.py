@@ -33,6 +33,16 @@ def test_a_value_whose_bytes_are_lent_in_between_is_lost(
     assert told in rules
 
 
+def test_accesses_of_nodes_that_cannot_be_read_are_not_said_to_be_missing() -> None:
+    document = sample("bundle")
+    values = document["plan"]["payload"]["nodes"][1]["values"]
+    values[-1]["alias"] = {"may_alias": {}}
+    [note] = [e for e in audit(document, prove=False).findings if e.severity == "note"]
+    assert note.rule == "graph.accesses-unknown"
+    at = f"/plan/payload/nodes/1/values/{len(values) - 1}"
+    assert f"because `{at}/alias/may_alias` cannot be read" in note.message
+
+
 def test_more_accesses_than_are_compared_leave_the_question_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -67,7 +67,23 @@ def test_a_workspace_in_shape_buckets() -> None:
     bucket = f"{NODES}/5/provider_resources/scratch/size_formula/bounded_shape_buckets/buckets/1"
     [finding] = faults(edited({f"{bucket}/bytes": 2048}))
     assert finding.rule == "contract.workspace-size"
-    assert "2 buckets, the largest of 1,024 bytes" in finding.message
+    assert finding.message.endswith(
+        "has 1,024 bytes in bucket 1 (up to 4 sequences, 256 tokens, 8 pages), but its estimate "
+        "asks for 2,048 bytes there."
+    )
+    assert finding.fix is not None
+    assert "as it stands" in finding.fix
+
+
+def test_an_alias_policy_that_differs_is_told_in_both_words() -> None:
+    alias = f"{NODES}/0/values/1/alias"
+    [finding] = [
+        each
+        for each in faults(edited({alias: {"may_alias": {"tensor_index": 0}}}))
+        if each.rule == "contract.port-differs"
+    ]
+    assert "the alias policy is may_alias of input 0, not no_alias" in finding.message
+    assert (finding.location, finding.expected) == (alias, "no_alias")
 
 
 def test_persistent_workspaces() -> None:

@@ -15,6 +15,18 @@ NORM_WORK = f"{NODES}/1/work/tokens"
 PROJECTION = f"{NORM_WORK}/projections/1"
 
 
+def test_of_a_loop_the_edge_against_the_order_is_named() -> None:
+    waits = f"{NODES}/1/dependencies"
+    [loop] = [e for e in faults(edited({waits: ["node.embed", "node.head"]})) if "cycle" in e.rule]
+    assert loop.location == f"{waits}/1"
+    assert "; `node.norm` waits for `node.head`, which stands later in the" in loop.message
+    [itself] = [e for e in faults(edited({waits: ["node.norm"]})) if "cycle" in e.rule]
+    assert itself.message.endswith("; `node.norm` waits for itself.")
+    # Of a loop through an id that stands twice no edge need run against the order.
+    twice = {f"{NODES}/5/id": "node.norm", f"{NODES}/0/dependencies": ["node.embed"]}
+    assert "graph.duplicate-node" in rules(twice | {f"{NODES}/5/dependencies": ["node.mixer"]})
+
+
 def test_an_extra_resource_is_named() -> None:
     resources = ["resource.embedding", "resource.hidden", "resource.norm", "resource.tokens"]
     [finding] = faults(edited({f"{NODES}/0/resources": resources}))

@@ -37,6 +37,8 @@ def test_malformed_bindings(component: dict[str, int], reason: str) -> None:
     document = edited({f"{place}/{name}": number for name, number in component.items()})
     [finding] = faults(document)
     assert finding.rule == "value.malformed"
+    assert finding.fix is not None
+    assert "weight" not in finding.fix
     assert reason in finding.message
 
 

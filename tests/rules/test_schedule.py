@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +15,9 @@ from ferrum_verify.catalogue.samples import sample
 from tests.definition.drafts import chain, handed_in_late, rows_of
 from tests.definition.planning import settle
 from tests.definition.schedules import small_plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Json = dict[str, Any]
 
@@ -70,6 +74,19 @@ def told(plan: Json, schedule: Json) -> set[str]:
     concrete = audit(plan, prove=False, schedule=schedule).findings
     assert rules == {finding.rule for finding in concrete if finding.severity != "note"}
     return rules
+
+
+def test_a_lost_dependency_names_the_launches(tmp_path: Path) -> None:
+    problem = sample("problem")
+    apart = of(*(launch(each["id"], each["id"]) for each in problem["nodes"]))
+    path = tmp_path / "apart.json"
+    path.write_text(json.dumps(apart))
+    lost = [
+        each.message
+        for each in audit(problem, prove=False, schedule=path).findings
+        if each.rule == "schedule.dependency-not-kept"
+    ]
+    assert f"nothing in the schedule {path}, which launches them at /host/0 and /host/1," in lost[0]
 
 
 LOST = {"schedule.dependency-not-kept"}

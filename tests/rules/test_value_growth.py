@@ -222,7 +222,7 @@ def test_a_value_does_not_grow_into_the_next() -> None:
     logits = f"{row_of('resource.logits')}/demand/tokens"
     edits[f"{logits}/bytes_per_token"] = 16_384
     _, [finding] = of_rule(edits, "value.grows-into")
-    assert "At 101 tokens value `value.logits` takes bytes 0 to 12,928" in finding.message
+    assert "At 101 tokens value `value.logits` takes bytes 0 to 12,927" in finding.message
     behind_all = {f"{place}": 128 * 256 for place in edits if place.endswith("offset_bytes")}
     fixed = {row_of("resource.logits") + "/demand": {"fixed": {"bytes": 1 << 17}}}
     del edits[f"{logits}/bytes_per_token"]

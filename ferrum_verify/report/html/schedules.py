@@ -12,7 +12,7 @@ from ferrum_verify.counterexamples import (
     ShapeCounterexample,
     SpanCounterexample,
 )
-from ferrum_verify.findings.wording import printable
+from ferrum_verify.findings.wording import bytes_words, printable
 from ferrum_verify.plan.sizes import describe
 from ferrum_verify.report.html.picture import exact
 from ferrum_verify.report.html.ticks import span_ticks
@@ -87,11 +87,17 @@ def _access(found: AccessCounterexample) -> dict[str, Any]:
     writer, other = (found.writer, found.writer_step), (found.other, found.other_step)
     (end,) = (node.end for node in found.nodes if (node.id, node.step) == other)
     (start,) = (node.start for node in found.nodes if (node.id, node.step) == other)
+    left = _side(found.resource, f"written by {at_step(*writer)}")
     right = _side(found.resource, access_words(found))
+    left["who"], right["who"] = at_step(*writer), at_step(*other)
     right["life"] = {"start": min(start, found.at), "end": end}
     return {
         "at": found.at,
-        "left": _side(found.resource, f"written by {at_step(*writer)}"),
+        "words": f"both need {bytes_words(found.start, found.end)}, which A writes and B "
+        f"{'writes too' if found.mode == 'write' else 'reads'}",
+        "states": ("does not need the bytes yet", "needs the bytes", "done with the bytes"),
+        "holds": "needs the bytes",
+        "left": left,
         "right": right,
         "nodes": _nodes(found.nodes, frozenset({writer}), frozenset({other})),
     }
@@ -102,6 +108,8 @@ def _dependency(found: DependencyCounterexample) -> dict[str, Any]:
     return {
         "at": starts_at(found),
         "words": "A has not ended, and B, which depends on it, has started",
+        "states": ("not yet running", "running", "ended"),
+        "holds": "runs",
         "left": _side(at_step(*first), "which has to end first"),
         "right": _side(at_step(*then), "which depends on it"),
         "nodes": _nodes(found.nodes, frozenset({first}), frozenset({then})),

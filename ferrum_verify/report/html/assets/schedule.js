@@ -41,7 +41,7 @@ class Schedule {
       button("◀", "One event back", () => this.go(this.at - 1)),
       button("▶", "One event on", () => this.go(this.at + 1)),
       button("▶|", "Last event", () => this.go(this.times.length - 1)),
-      button("To the clash", "Go to the time at which both are live", () => this.go(this.times.indexOf(this.schedule.at))),
+      button("To the clash", "Go to the time of the clash", () => this.go(this.times.indexOf(this.schedule.at))),
       this.slider,
       many ? element("label", {}, this.all, ` show all ${plural(this.schedule.nodes.length, "node")}`) : null,
     );
@@ -79,10 +79,18 @@ class Schedule {
       facts([
         ["Ends", ended.length && list(ended)],
         ["Runs", running.length ? list(running) : "nothing"],
-        ["A", `${left.name}: ${stateOf(this.left, time)}`],
-        ["B", `${right.name}: ${stateOf(this.right, time)}`],
+        ["A", `${left.who ?? left.name}: ${this.state(this.left, time)}`],
+        ["B", `${right.who ?? right.name}: ${this.state(this.right, time)}`],
       ]),
     );
+  }
+
+  state(life, time) {
+    const [before, during, after] = this.schedule.states ?? ["not yet live", "live", "dead"];
+    if (!life) return "not used in this schedule";
+    if (time < life.start) return `${before}, from time ${count(life.start)} on`;
+    if (time >= life.end) return `${after} since time ${count(life.end)}`;
+    return `${during} since time ${count(life.start)}, until time ${count(life.end)}`;
   }
 
   // Of a long schedule the nodes that use neither are only shown while they run.
@@ -134,7 +142,7 @@ class Schedule {
 
   // The life of a resource so far, and an outline of the rest.
   life(letter, life, y, x, time, pattern) {
-    const parts = [shape("text", { class: "name", x: 4, y: y + 15 }, `${letter} holds the bytes`)];
+    const parts = [shape("text", { class: "name", x: 4, y: y + 15 }, `${letter} ${this.schedule.holds ?? "holds the bytes"}`)];
     if (!life) return parts;
     parts.push(shape("rect", { class: "outline", x: x(life.start), y: y + 2, width: x(life.end) - x(life.start), height: STEP_ROW - 6 }));
     const until = Math.min(time, life.end);
@@ -159,11 +167,4 @@ const sharer = (letter, { name, use }) => [element("strong", {}, letter), " ", e
 function lifeOf(users) {
   if (!users.length) return null;
   return { start: Math.min(...users.map(({ start }) => start)), end: Math.max(...users.map(({ end }) => end)) };
-}
-
-function stateOf(life, time) {
-  if (!life) return "not used in this schedule";
-  if (time < life.start) return `not yet live, from time ${count(life.start)} on`;
-  if (time >= life.end) return `dead since time ${count(life.end)}`;
-  return `live since time ${count(life.start)}, until time ${count(life.end)}`;
 }
