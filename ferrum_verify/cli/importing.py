@@ -16,6 +16,7 @@ from ferrum_verify.findings.errors import DocumentError
 from ferrum_verify.findings.wording import printable
 from ferrum_verify.importers.unreadable import ForeignPlanError
 from ferrum_verify.reading.load import read_bytes
+from ferrum_verify.report.locations import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +53,7 @@ def importing(*, form: str, files: tuple[str, ...], output: Path | None) -> int:
         where = printable(named[0]) if len(named) == 1 else f"{printable(named[0])} and the others"
         raise click.ClickException(f"{where} cannot be imported. {error}") from None
     emit(text_of(plan), output)
-    written = "-" if output is None else printable(shlex.quote(str(output)))
+    written = "-" if output is None else printable(shlex.quote(file_name(output)))
     complain(
         "It was planned for instructions that run one after the other: audit it with "
         f"`ferrum-verify audit {written} --execution in-order`."

@@ -28,11 +28,13 @@ def test_the_plan_is_written(name: str, tmp_path: Path) -> None:
     assert audit(out, execution="in-order").verdict == ("violated" if wrong else "verified")
 
 
-def test_the_audit_that_suits_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "a plan.json"
-    assert run(["import", "xla", str(EXAMPLES / "xla"), "-o", str(out)]) == 0
+def test_the_audit_that_suits_is_named(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["import", "xla", str(EXAMPLES / "xla"), "-o", "a plan.json"]) == 0
     said = " ".join(capfd.readouterr().err.split())
-    assert f"`ferrum-verify audit '{out}' --execution in-order`" in said
+    assert "`ferrum-verify audit 'a plan.json' --execution in-order`" in said
     assert run(["import", "xla", str(EXAMPLES / "xla")]) == 0
     assert "audit - --execution in-order" in capfd.readouterr().err
 
