@@ -109,8 +109,8 @@ NOT_DERIVED = Rule(
     id="slot.not-derived",
     summary="A pool's slots are those that the engine derives.",
     why="The engine re-derives them and refuses a plan with others, even when they are safe.",
-    fix="Use the engine's slots: `audit DOC --format json` has them in `expected`, and of a problem "
-    "`ferrum-verify derive` prints the plan.",
+    fix="Use the engine's slots: `audit DOC --format json` has them in `expected`, and of a "
+    "problem `ferrum-verify derive` prints the plan.",
     source=DERIVE,
     example=Example(
         "fragment",
