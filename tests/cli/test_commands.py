@@ -205,7 +205,7 @@ def test_a_rule_is_explained_with_an_example(capsys: Any) -> None:
     [
         ("wire.rang", "wire.range"),
         ("unknown-field", "wire.unknown-field"),
-        ("wire", "wire.not-json"),
+        ("not-json", "wire.not-json"),
         ("gibberish", "ferrum-verify rules"),
     ],
 )
