@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ferrum_verify.auditing.undoing import undoings
 from ferrum_verify.findings.ordering import causes_first
 from ferrum_verify.rules.accesses import OVERWRITTEN, RACE, RESOURCE_RACE
-from ferrum_verify.rules.graph import ORDER_RULES
+from ferrum_verify.rules.graph import ORDER_RULES, UNKNOWN_DEPENDENCY
 from ferrum_verify.rules.integrity import PLAN_HASH
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ def with_causes(
             continue
         back = _one_after_the_other(edited.moved_back, moved)
         still = {key_of(finding, back) for finding in then.findings}
-        gone = [key for key in left if key not in still]
+        cause = findings[undoing.cause]
+        gone = [key for key in left if key not in still and _may_follow(key, cause)]
         if own not in gone:
             continue  # its fault was another one
         for key in gone:
@@ -119,6 +120,11 @@ def _depth(finding: Finding) -> int:
     if finding.rule in _RECKONED:
         return 3
     return 2 if finding.rule in (OVERWRITTEN.id, RACE.id, RESOURCE_RACE.id) else 1
+
+
+def _may_follow(key: Key, cause: Finding) -> bool:
+    """An unknown name follows from what tells the same name, never from another's."""
+    return key.rule != UNKNOWN_DEPENDENCY.id or f"`{key.names[-1]}`" in cause.message
 
 
 def _unmoved(place: str) -> str:

@@ -33,8 +33,14 @@ def with_nameless_node(judged: Judged) -> Edited | None:
     return with_lost_nodes(judged, nameless=True)
 
 
-def with_lost_nodes(judged: Judged, *, nameless: bool = False) -> Edited | None:
+MOST_LOST = 20
+"""Nodes that are put back at once, at most: each is held against all others."""
+
+
+def with_lost_nodes(judged: Judged, told: str = "", *, nameless: bool = False) -> Edited | None:
     """The document with the nodes that it names, or its program, and that it lacks.
+
+    Where ``told`` names some of them, in backticks, it is those alone.
 
     Each is like another node of its operation, waits for the writers of what it reads, and stands
     where the program or the checkpoint layout has it, else before the first node that waits for it.
@@ -50,7 +56,8 @@ def with_lost_nodes(judged: Judged, *, nameless: bool = False) -> Edited | None:
     lost = [name for name in dict.fromkeys((*named, *_owners(subject))) if name not in known]
     if nameless and not lost and _NAMELESS not in known:
         lost = [_NAMELESS]
-    if not lost:
+    lost = [name for name in lost if f"`{name}`" in told] or lost
+    if not 0 < len(lost) <= MOST_LOST:
         return None
     names = [node.id for node in order.nodes]
     wire = list(value_at(document, subject.places.nodes))

@@ -65,9 +65,9 @@ def undoings(findings: Sequence[Finding]) -> Iterator[Undoing]:
         *of(NODES.id),
         *layout,
         *of(UNPRODUCED.id),
-        *of(UNKNOWN_DEPENDENCY.id, OWNER.id)[:1],
+        *of(UNKNOWN_DEPENDENCY.id, OWNER.id)[:2],
     ]
-    yield from (Undoing(index, with_lost_nodes) for index in named_nodes)
+    yield from (Undoing(index, _with_told_nodes(findings[index])) for index in named_nodes)
     # More executables than the nodes need are those of a node that is gone, if that explains more.
     yield from (Undoing(index, with_nameless_node) for index in of(EXECUTABLES.id))
     yield from (Undoing(index, _in_order) for index in [*of(LATER_DEPENDENCY.id)[:1], *layout])
@@ -93,6 +93,10 @@ def undoings(findings: Sequence[Finding]) -> Iterator[Undoing]:
         for index, finding in enumerate(findings):
             if finding.severity == "error" and finding.family != "integrity":
                 yield Undoing(index, _with_expected(finding))
+
+
+def _with_told_nodes(finding: Finding) -> Callable[[Judged], Edited | None]:
+    return lambda judged: with_lost_nodes(judged, finding.message)
 
 
 def _as_stated(findings: Sequence[Finding]) -> Iterator[Undoing]:

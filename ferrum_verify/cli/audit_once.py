@@ -15,9 +15,10 @@ from ferrum_verify.cli.output import complain
 from ferrum_verify.cli.presenting import publish, shows_documents
 from ferrum_verify.cli.settings import settle
 from ferrum_verify.findings.errors import FerrumVerifyError
-from ferrum_verify.fleet.auditor import of_empty_folders
+from ferrum_verify.fleet.auditor import is_passed_over, of_empty_folders
 from ferrum_verify.fleet.run import KEPT_SUBJECTS, Run
 from ferrum_verify.fleet.settled import without_keys_of_hidden
+from ferrum_verify.reading.load import read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,9 +73,9 @@ def audit_once(asked: Asked) -> int:
     )
     target = None if interrupted else asked.write_baseline
     settled = settle(whole, asked.baseline, target, proved=terms.prove)
-    # A shard may have no file, or none with a document: the others have them then.
-    is_empty = not done and fleet.shard is not None
-    status = 0 if is_empty else settled.status or (1 if run.contradictions else 0)
+    status = settled.status or (1 if run.contradictions else 0)
+    if fleet.shard is not None and not done and _others_hold_some(whole_run, files, terms):
+        status = 0
     if done or not interrupted:
         report = without_keys_of_hidden(settled.report, whole)
         remarks = (
@@ -89,6 +90,19 @@ def audit_once(asked: Asked) -> int:
         complain(f"Interrupted: the report covers {len(done):,} of the documents.")
         return INTERRUPTED
     return status
+
+
+def _others_hold_some(whole_run: Sequence[str], own: Sequence[str], terms: Terms) -> bool:
+    """Whether a shard without a document leaves some to the others, and fails nothing.
+
+    Of fewer files than shards one has none.
+    """
+    return not own or any(
+        not is_passed_over(loaded, path, terms)
+        for path in whole_run
+        if path not in own
+        for loaded in read_documents(path)
+    )
 
 
 def _done(run: Run, fleet: Fleet, files: Sequence[str]) -> tuple[list[DocumentReport], bool]:

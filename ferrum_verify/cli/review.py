@@ -104,7 +104,8 @@ def review(
     baseline are those of COMMIT: what the branch changes in them is reported, and counts once it
     is merged. A baseline hides what it knows of the plans that it names.
 
-    Where none of the patterns that are given names a tracked file, the exit status is 2.
+    Where no pattern that is given for plans, or none for catalogs, names a tracked file, the exit
+    status is 2.
     """
     try:
         branch = branch_at(Path(), base)
@@ -114,11 +115,7 @@ def review(
             gate = replace(gate, settings=replace(gate.settings, execution=execution))
         if context.get_parameter_source("prove") is not ParameterSource.DEFAULT:
             gate = replace(gate, settings=replace(gate.settings, prove=prove))
-        typed = any(
-            context.get_parameter_source(name) is not ParameterSource.DEFAULT
-            for name in ("plans", "catalogs")
-        )
-        remarks = _unmatched(branch, (*plans, *catalogs), typed=typed)
+        remarks = _unmatched(branch, plans, catalogs)
         done = review_branch(branch, plans, catalogs, gate)
         done = replace(done, remarks=(*remarks, *done.remarks))
     except (GitError, SettingsError, BaselineError) as error:
@@ -134,24 +131,25 @@ def review(
     return done.exit_status
 
 
-def _unmatched(branch: Branch, patterns: tuple[str, ...], *, typed: bool) -> tuple[str, ...]:
+def _unmatched(
+    branch: Branch, plans: tuple[str, ...], catalogs: tuple[str, ...]
+) -> tuple[str, ...]:
     """What there is to say of patterns that name no tracked file: a typo is not a green gate."""
-    own = [each for each in patterns if each not in (*PLANS, *CATALOGS)]
-    named = branch.unmatched(own or patterns)
-    none_does = len(named) == len(own or patterns)
-    # A repository may well have plans, and no catalogs at the place that we take by default.
-    if not named or not (own or none_does):
-        return ()
+    both = ((plans, PLANS), (catalogs, CATALOGS))
+    # A repository may well have plans, and no catalogs at the place that is usual.
+    own = [patterns for patterns, usual in both if patterns != usual]
+    named = [branch.unmatched(patterns) for patterns in own or [(*plans, *catalogs)]]
     said = (
         f"No tracked file, neither here nor at {branch.short_base}, matches "
-        f"{' or '.join(map(printable, named))}"
+        f"{' or '.join(printable(each) for some in named for each in some)}"
     )
-    if typed and none_does:
+    if own and any(len(some) == len(own[place]) for place, some in enumerate(named)):
         raise click.UsageError(
             f"{said}, so nothing of it would ever be reviewed; patterns count from the top of the "
             "repository."
         )
-    return (f"{said}.",)
+    is_told = any(named) if own else len(named[0]) == len(plans) + len(catalogs)
+    return (f"{said}.",) if is_told else ()
 
 
 NOTHING = "No plan and no catalog is changed."

@@ -15,6 +15,7 @@ from ferrum_verify.findings.errors import DocumentError, summarise
 from ferrum_verify.reading.document import Places, Subject
 from ferrum_verify.reading.load import LoadedDocument, from_memory, read_documents
 from ferrum_verify.reading.parse import subject_of
+from ferrum_verify.reading.schedules import is_sound_schedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -121,10 +122,12 @@ def read_plans(documents: Iterable[Document]) -> Iterator[PlanSource]:
             folder = os.fspath(document)
         found = False
         for loaded in _load(document, f"plan {number}", folders=True):
+            if folder is not None and is_sound_schedule(loaded):
+                continue
             read = _read(loaded)
+            _refuse_faults(read, "")
             if folder is not None and read.subject.kind in BESIDE_PLANS:
                 continue
-            _refuse_faults(read, "")
             yield _plan_source(read)
             found = True
         if folder is not None and not found:

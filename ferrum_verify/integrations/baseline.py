@@ -23,6 +23,7 @@ from ferrum_verify.findings.wording import printable
 from ferrum_verify.integrations.bounded import read_bounded
 from ferrum_verify.reading.json_text import parse_json
 from ferrum_verify.report.hiding import hide
+from ferrum_verify.rules.graph import ORDER_OPEN
 from ferrum_verify.version import __version__
 
 if TYPE_CHECKING:
@@ -165,6 +166,8 @@ def compare(report: Report, baseline: Baseline, *, proved: bool) -> Changes:
                 own.setdefault(known.unnumbered, []).append(known)
 
     def reason(document: DocumentReport, finding: Finding) -> str | None:
+        if finding.rule == ORDER_OPEN.id:
+            return None  # what nobody judged is not known, whatever stood there before
         known = left[id(document)].get(_known(finding).unnumbered)
         if not known:
             return None

@@ -104,7 +104,7 @@ def _accesses(node: FragmentNode | PlanNode) -> dict[tuple[str, str, int], str]:
     """What a node does to each value by name, role and ordinal; of a fragment's, to resources."""
     if not isinstance(node, FragmentNode):
         return {(each.value_id, each.role, each.ordinal): each.access for each in node.values}
-    named = {"read": node.reads or (), "write": node.writes or ()}
+    named = {"read": frozenset(node.reads or ()), "write": frozenset(node.writes or ())}
     return {
         (name, "", 0): "_".join(access for access, names in named.items() if name in names)
         for names in named.values()

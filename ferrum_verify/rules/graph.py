@@ -105,6 +105,7 @@ def _check_dependencies(
                 yield UNKNOWN_DEPENDENCY.finding(
                     f"`{node.id}` waits for `{dependency}`, which is no node of the plan",
                     f"{location}/{index}/dependencies/{place}",
+                    about=(node.id, dependency),
                 )
             elif earlier >= index:
                 late.append((index, dependency))

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _MOST_NODES = 2_000
 """Of more nodes no other order is looked for."""
+_MOST_IN_ALL = 20_000
+"""Nodes that all pools go through together in one try, at most."""
 _MOST_PAIRS = 12
 """Pairs of nodes that are tried in each other's place."""
 
@@ -34,16 +36,15 @@ def order_in_words(
     order, program = facts.order, facts.subject.program
     if order is None or len(order.nodes) > _MOST_NODES:
         return ""
+    if len(order.nodes) * len(facts.pools) > _MOST_IN_ALL:
+        return ""
     names = [node.id for node in order.nodes]
 
     def fits(other: list[str]) -> bool:
-        again = HappensBefore([order.nodes[order.position[name]] for name in other])
-        if any(
-            again.position[each] >= index
-            for index, node in enumerate(again.nodes)
-            for each in node.dependencies
-        ):
+        place = {name: index for index, name in enumerate(other)}
+        if any(place[each] >= place[node.id] for node in order.nodes for each in node.dependencies):
             return False
+        again = HappensBefore([order.nodes[order.position[name]] for name in other])
         slots = derive_step_slots(members, again, facts.subject.kept)
         return same_partition(stated, [slot.resource_ids for slot in slots])
 

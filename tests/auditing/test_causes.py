@@ -365,6 +365,15 @@ def test_what_the_plan_was_made_from_leads_and_sums_come_last(
     assert followers == {*follow, "integrity.plan-hash"}
 
 
+def test_two_unknown_names_are_two_causes() -> None:
+    def mislay(payload: Any) -> None:
+        payload["nodes"][5]["dependencies"].append("node/zzz")
+        payload["nodes"][20]["dependencies"].append("node/yyy")
+
+    causes = alone(told(edited(mislay)))
+    assert causes.count("graph.unknown-dependency") == 2
+
+
 def test_two_mistakes_have_two_causes() -> None:
     def change(plan: Any) -> None:
         plan["nodes"][6]["dependencies"].remove("node/l0000/attn")

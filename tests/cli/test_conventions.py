@@ -190,6 +190,9 @@ def test_a_shard_of_schedules_alone_fails_nothing(capsys: Any) -> None:
     Path("plans/schedule.json").write_text(json.dumps(sample("schedule")))
     for shard in ("1/2", "2/2"):
         assert audit(capsys, "plans", "--shard", shard)[0] == 0
+    Path("plans/plan.json").write_text(json.dumps(sample("schedule")))
+    for shard in ("1/2", "2/2"):
+        assert audit(capsys, "plans", "--shard", shard)[0] == 3
 
 
 def test_settings_go_by_the_names_of_options(capsys: Any) -> None:

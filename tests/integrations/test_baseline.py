@@ -111,6 +111,14 @@ def test_an_open_question_can_be_known(capsys: Any) -> None:
     assert audit(capsys, "memory.json", "--baseline", "known.json")[:2] == (0, [])
 
 
+def test_order_that_was_not_judged_is_never_known(capsys: Any) -> None:
+    """Any fault may come up behind it and be told of no more."""
+    write_plan("plan.json", {"/nodes/5/dependencies": ["node/lost"]})
+    audit(capsys, "plan.json", "--write-baseline", "known.json")
+    status, rules, _ = audit(capsys, "plan.json", "--baseline", "known.json")
+    assert (status, rules) == (3, ["graph.order-not-judged"])
+
+
 def test_a_baseline_is_updated_in_one_run(capsys: Any) -> None:
     write_plan("plan.json")
     audit(capsys, "plan.json", "--write-baseline", "known.json")

@@ -101,6 +101,8 @@ def test_patterns_that_match_nothing_are_no_green_gate(folder: Path, capsys: Any
     assert review(capsys, base, *typos[:2])[0] == 2
     # As the action gives it: what it takes by default, typed.
     assert review(capsys, base, *typos[:2], "--catalogs", "catalogs/**/*.json")[0] == 2
+    # One of several patterns may match nothing, but not all of them for plans.
+    assert review(capsys, base, *typos[:2], "--catalogs", "plans/*.json")[0] == 2
     status, documents, said = review(capsys, base, *typos[:2], "--plans", "plans/*.json")
     assert (status, set(documents)) == (1, {"plans/a.json"})
     assert said == f"No tracked file, neither here nor at {base[:10]}, matches plan/*.json."
